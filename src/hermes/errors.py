@@ -1,0 +1,39 @@
+"""Every error Hermes raises on purpose.
+
+    HermesError
+    ├── ConfigError         config.yaml cannot be used as asked
+    ├── FileRefused         a file may not or cannot be read (carries the verdict of the decision)
+    ├── PromptError         a stored or exported prompt cannot be used
+    └── UsageError          a command was asked for something that does not exist
+
+A message names the thing, what was expected, and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class HermesError(Exception):
+    """Base of all errors a caller may want to catch; the message is fit for a person."""
+
+
+class ConfigError(HermesError):
+    """config.yaml cannot be used as asked."""
+
+
+class FileRefused(HermesError):
+    """A file may not or cannot be read.
+
+    `verdict` is one of the words of `provenance.Verdict`; the message gives the detail.
+    """
+
+    def __init__(self, verdict: str, message: str) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+
+class PromptError(HermesError):
+    """A stored or exported prompt cannot be used."""
+
+
+class UsageError(HermesError):
+    """A command was asked for something that does not exist."""
