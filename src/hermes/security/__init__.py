@@ -1,0 +1,1 @@
+"""The gate between outside text and a prompt: scan, policy, trust, admission."""
