@@ -87,9 +87,7 @@ def scan(text: str) -> tuple[Finding, ...]:
 def _finding(text: str, id_: str, family: str, start: int, end: int, why: str) -> Finding:
     line_start = text.rfind("\n", 0, start) + 1
     line = text.count("\n", 0, start) + 1
-    return Finding(
-        id_, family, "high", start, end, line, start - line_start + 1, text[start:end][:120], why
-    )
+    return Finding(id_, family, "high", start, end, line, start - line_start + 1, text[start:end][:120], why)
 
 
 def scanner_version() -> str:

@@ -1,0 +1,58 @@
+# Everything here works on a machine that has only Python 3.11+ and make.
+#   make run  ARGS='...'   the hermes command, ready to use
+#   make test              the whole test suite
+#   make lint              formatting, types, architecture, docs
+
+PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3.14 python3,$(shell command -v $(p) >/dev/null 2>&1 && $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+VENV   := .venv
+BIN    := $(VENV)/bin
+ARGS   ?= prompt explain --cwd "$(CURDIR)"
+
+.PHONY: run test lint format bench bench-gate soak lock clean
+
+run: $(VENV)/.run
+	@$(BIN)/hermes $(ARGS)
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/check_docs.py
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: $(VENV)/.dev
+	@$(BIN)/python benchmarks/run.py $(BENCH)
+
+bench-gate: $(VENV)/.dev
+	@$(BIN)/python benchmarks/gate.py $(BENCH)
+
+soak: $(VENV)/.dev
+	@HERMES_SOAK=1 $(BIN)/python -m pytest -n 2 -q -m soak
+
+lock: $(VENV)/.dev
+	@$(BIN)/uv pip compile -q --universal --no-header --no-emit-index-url --python-version 3.11 pyproject.toml -o requirements/run.txt
+	@$(BIN)/uv pip compile -q --universal --no-header --no-emit-index-url --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || { echo "Hermes needs Python 3.11 or newer; none was found. Install it, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "This Python cannot make an environment (on Debian: apt install python3-venv)." >&2; exit 1; }
+	@$(BIN)/python -m pip install -q --disable-pip-version-check "uv>=0.5"
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q -r requirements/run.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q -r requirements/dev.txt -e .
+	@touch $@

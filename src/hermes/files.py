@@ -1,0 +1,160 @@
+"""Reading and replacing files without surprises.
+
+Only regular files are read, of bounded size, never through a link that leaves its root; a pipe or a
+device is refused before it can block. Every refusal is a `FileRefused` with a verdict and a reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat as stat_of
+import tempfile
+from dataclasses import dataclass
+
+from hermes.errors import FileRefused
+
+MAX_BYTES = 4 * 1024 * 1024
+"""The largest file that is read for a prompt."""
+
+_KINDS = {
+    stat_of.S_IFDIR: "a directory",
+    stat_of.S_IFIFO: "a pipe",
+    stat_of.S_IFCHR: "a device",
+    stat_of.S_IFBLK: "a device",
+    stat_of.S_IFSOCK: "a socket",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The bytes of a file; `real_path` is free of links, `torn` says that it changed while being read."""
+
+    data: bytes
+    real_path: str
+    torn: bool = False
+
+
+def read_file(path: str, *, inside: str | None = None, max_bytes: int = MAX_BYTES) -> Contents:
+    """The bytes of a regular file.
+
+    `inside` is the real path of a directory that links must not leave. Raises `FileRefused` with the
+    verdict `missing`, `outside project`, `too large` or `unreadable`.
+    """
+    try:
+        real = os.path.realpath(path, strict=True)
+    except OSError as error:
+        raise _refused(error, path) from None
+    except ValueError as error:
+        raise FileRefused("unreadable", f"bad path: {error}") from None
+    if inside is not None and not is_inside(real, inside):
+        raise FileRefused("outside project", f"it is a link to {real}, outside {inside}")
+    data, torn = _read_regular(real, max_bytes)
+    if torn:  # someone wrote meanwhile: one more try sees the finished file in nearly every case
+        data, torn = _read_regular(real, max_bytes)
+    return Contents(data, real, torn)
+
+
+def _read_regular(path: str, max_bytes: int) -> tuple[bytes, bool]:
+    try:
+        _check(os.stat(path), max_bytes)
+        # O_NONBLOCK: should the path turn into a pipe between stat and open, the open still returns.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        fd = os.open(path, flags | getattr(os, "O_NOCTTY", 0))
+    except OSError as error:
+        raise _refused(error, path) from None
+    try:
+        before = os.fstat(fd)
+        _check(before, max_bytes)
+        data = _read_all(fd, before.st_size, max_bytes)
+        after = os.fstat(fd)
+    except OSError as error:
+        raise _refused(error, path) from None
+    finally:
+        os.close(fd)
+    torn = (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size) or len(
+        data
+    ) != after.st_size
+    return data, torn
+
+
+def _read_all(fd: int, expected: int, max_bytes: int) -> bytes:
+    data = os.read(fd, expected + 1)
+    if len(data) == expected:
+        return data
+    chunks = [data]
+    size = len(data)
+    while chunk := os.read(fd, 65536):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > max_bytes:
+            raise _too_large(size, max_bytes)
+    return b"".join(chunks)
+
+
+def _check(status: os.stat_result, max_bytes: int) -> None:
+    if not stat_of.S_ISREG(status.st_mode):
+        what = _KINDS.get(stat_of.S_IFMT(status.st_mode), "not a regular file")
+        raise FileRefused("unreadable", f"it is {what}, not a regular file")
+    if status.st_size > max_bytes:
+        raise _too_large(status.st_size, max_bytes)
+
+
+def _too_large(size: int, max_bytes: int) -> FileRefused:
+    return FileRefused("too large", f"{size:,} bytes; at most {max_bytes:,} are read")
+
+
+def _refused(error: OSError, path: str) -> FileRefused:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return FileRefused("missing", f"no such file: {path}")
+    return FileRefused("unreadable", (error.strerror or str(error)).lower())
+
+
+def is_inside(real: str, root: str) -> bool:
+    """Whether one real path is another or lies below it."""
+    return real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+def list_directory(path: str) -> tuple[str, ...]:
+    """The names in a directory, sorted; empty when it is missing. FileRefused when it cannot be listed."""
+    try:
+        return tuple(sorted(os.listdir(path)))
+    except OSError as error:
+        refused = _refused(error, path)
+        if refused.verdict == "missing":
+            return ()
+        raise refused from None
+
+
+def replace_file(path: str, data: bytes, *, mode: int = 0o600) -> None:
+    """Write a file whole or not at all: temporary file beside it, synced, renamed, directory synced.
+
+    An existing file keeps its mode; a link is followed, so that a linked file stays linked. Raises OSError.
+    """
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    with contextlib.suppress(FileNotFoundError):
+        mode = stat_of.S_IMODE(os.stat(target).st_mode)
+    fd, temporary = tempfile.mkstemp(dir=folder, prefix=".hermes-", suffix=".tmp")
+    try:
+        with os.fdopen(fd, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _sync_directory(folder)
+
+
+def _sync_directory(folder: str) -> None:
+    if os.name == "nt":
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,236 @@
+"""A system prompt is data: sections in three tiers, each knowing, span by span, where it came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol, Self
+
+from hermes.contracts import ModelProfile
+from hermes.errors import PromptError
+from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of, span_at
+
+__all__ = [
+    "Decision",
+    "Notice",
+    "Origin",
+    "Passage",
+    "PromptFacts",
+    "PromptKey",
+    "PromptLayer",
+    "PromptSlot",
+    "Section",
+    "Span",
+    "Switches",
+    "SystemPrompt",
+    "Tier",
+    "WorkDir",
+]
+
+SEPARATOR = "\n\n"
+FORMAT = 1
+
+
+class Tier(StrEnum):
+    """The three tiers, in their order in the prompt: what moves less stands before what moves more."""
+
+    STABLE = "stable"
+    CONTEXT = "context"
+    VOLATILE = "volatile"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDir:
+    """The working directory, decided once. Without `authority` its project files are not instructions."""
+
+    path: str
+    chosen_by: str = "argument"
+    authority: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """Which of the outside texts a prompt takes in."""
+
+    identity: bool = True
+    project_context: bool = True
+    memory: bool = True
+
+    @classmethod
+    def skipping_context_files(cls) -> Self:
+        """What a sub-agent gets: the default identity, no project context."""
+        return cls(identity=False, project_context=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFacts:
+    """All that a slot may know. `now` carries its time zone; `tools` are the names of the enabled tools."""
+
+    cwd: WorkDir
+    now: datetime
+    session_id: str = ""
+    platform: str = "cli"
+    model: ModelProfile = field(default_factory=ModelProfile)
+    tools: frozenset[str] = frozenset()
+    switches: Switches = field(default_factory=Switches)
+    system_message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of the prompt, as one slot gave it."""
+
+    slot: str
+    tier: Tier
+    text: str
+    spans: tuple[Span, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+    @classmethod
+    def of(cls, slot: str, tier: Tier, passage: Passage) -> Self:
+        return cls(slot, tier, str(passage), passage.spans, passage.notices, passage.decisions)
+
+    @property
+    def passage(self) -> Passage:
+        return Passage(self.text, self.spans, self.notices, self.decisions)
+
+
+class PromptSlot(Protocol):
+    """A place in the prompt. It holds its own source and gives its passage for a set of facts."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def tier(self) -> Tier: ...
+    def passage(self, facts: PromptFacts) -> Passage: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PromptLayer:
+    """The sections of one tier and their text."""
+
+    tier: Tier
+    sections: tuple[Section, ...]
+
+    @property
+    def text(self) -> str:
+        return SEPARATOR.join(s.text for s in self.sections if s.text)
+
+    @property
+    def digest(self) -> str:
+        return digest_of(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptKey:
+    """What a stored prompt was built from; while it is equal, the stored prompt is still good."""
+
+    model: str
+    provider: str
+    platform: str
+    config: str
+    inputs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPrompt:
+    """A built prompt. It never changes; `spans` cover `text` without a gap."""
+
+    layers: tuple[PromptLayer, ...]
+    key: PromptKey
+    text: str
+    spans: tuple[Span, ...]
+    digest: str
+    notices: tuple[Notice, ...] = ()
+
+    @classmethod
+    def assemble(cls, sections: Iterable[Section], facts: PromptFacts, config_digest: str) -> Self:
+        """Put sections in order of their tiers, freeze them, and say what they were built from."""
+        given = tuple(sections)
+        layers = tuple(PromptLayer(tier, tuple(s for s in given if s.tier is tier)) for tier in Tier)
+        ordered = [s for layer in layers for s in layer.sections]
+        whole = Passage.joined(SEPARATOR, (s.passage for s in ordered))
+        inputs = tuple((s.slot, digest_of(s.text)) for s in ordered if s.text)
+        key = PromptKey(facts.model.name, facts.model.provider, facts.platform, config_digest, inputs)
+        return cls(layers, key, str(whole), whole.spans, digest_of(str(whole)), whole.notices)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return tuple(s for layer in self.layers for s in layer.sections)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        return tuple(d for s in self.sections for d in s.decisions)
+
+    @property
+    def passage(self) -> Passage:
+        return Passage(self.text, self.spans, self.notices, self.decisions)
+
+    def layer(self, tier: Tier) -> PromptLayer:
+        return next(layer for layer in self.layers if layer.tier is tier)
+
+    def span_at(self, offset: int) -> Span:
+        """The span that holds character `offset`; IndexError outside the text."""
+        return span_at(self.spans, offset)
+
+    def places(self) -> tuple[tuple[int, Section], ...]:
+        """Each non-empty section with the offset at which it starts."""
+        found, at = [], 0
+        for section in self.sections:
+            if section.text:
+                found.append((at, section))
+                at += len(section.text) + len(SEPARATOR)
+        return tuple(found)
+
+    def to_json(self) -> str:
+        """A form that `from_json` turns into an equal prompt; equal prompts give equal bytes."""
+        body = {
+            "format": FORMAT,
+            "key": asdict(self.key),
+            "digest": self.digest,
+            "sections": [asdict(s) for s in self.sections],
+        }
+        return json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read an exported prompt; PromptError when it is not one or was changed."""
+        try:
+            body = json.loads(text)
+            if body["format"] != FORMAT:
+                raise PromptError(
+                    f"this prompt has format {body['format']}; this Hermes reads format {FORMAT}"
+                )
+            sections = [_section(s) for s in body["sections"]]
+            key = PromptKey(**{**body["key"], "inputs": tuple((a, b) for a, b in body["key"]["inputs"])})
+            digest = body["digest"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise PromptError(f"not an exported prompt: {error}") from None
+        layers = tuple(PromptLayer(tier, tuple(s for s in sections if s.tier is tier)) for tier in Tier)
+        whole = Passage.joined(SEPARATOR, (s.passage for layer in layers for s in layer.sections))
+        if digest_of(str(whole)) != digest:
+            raise PromptError(
+                "the exported prompt does not match its digest; it was changed after it was saved"
+            )
+        return cls(layers, key, str(whole), whole.spans, digest, whole.notices)
+
+
+def _section(data: dict[str, Any]) -> Section:
+    def notice(n: dict[str, Any]) -> Notice:
+        return Notice(n["level"], n["text"], Origin(**n["origin"]) if n["origin"] else None)
+
+    spans = tuple(
+        Span(s["start"], s["end"], Origin(**s["origin"]), tuple(s["transforms"])) for s in data["spans"]
+    )
+    return Section(
+        data["slot"],
+        Tier(data["tier"]),
+        data["text"],
+        spans,
+        tuple(notice(n) for n in data["notices"]),
+        tuple(Decision(**d) for d in data["decisions"]),
+    )

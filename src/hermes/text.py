@@ -1,0 +1,225 @@
+"""Bytes to text, and text made shorter: decoding, front matter, and the 70/20 cut."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from hermes.errors import FileRefused
+from hermes.provenance import Origin, Passage, Span
+
+HEAD_PERCENT = 70
+TAIL_PERCENT = 20
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins this one
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.M)
+_HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+?)[ \t#]*$", re.M)
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(.*?)\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text with `\\n` line ends, how it was reached, and what a person should know of it."""
+
+    text: str
+    transforms: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def decode(data: bytes) -> Decoded:
+    """UTF-8 or, by its mark, UTF-16/32; other bytes become U+FFFD with a problem named.
+
+    Raises FileRefused with the verdict `binary` for data that is no text.
+    """
+    transforms: list[str] = []
+    problem = ""
+    encoding = "utf-8"
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            data, encoding = data[len(bom) :], name
+            transforms.append("byte order mark removed")
+            break
+    if encoding == "utf-8" and b"\0" in data:
+        raise FileRefused("binary", f"it has a NUL byte at offset {data.index(0)}; it is not text")
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        text = data.decode(encoding, "replace")
+        transforms.append("bad bytes replaced")
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = (
+            f"not valid {encoding.upper()} (first bad byte on line {line}); bad bytes were replaced by �"
+        )
+    if encoding != "utf-8":
+        transforms.append(f"decoded from {encoding}")
+        if "\0" in text:
+            raise FileRefused("binary", "it has NUL characters; it is not text")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        transforms.append("line ends normalised")
+    return Decoded(text, tuple(transforms), problem)
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates as U+FFFD, so that it can be encoded, hashed and sent."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """YAML between `---` fences at the head of a file: its text, and where the body starts.
+
+    `body` is an offset into the whole text. `open` says that the fence never closes: then there is no
+    front matter and the body is everything.
+    """
+
+    yaml: str | None
+    body: int
+    open: bool = False
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Find front matter of any length; byte preserving."""
+    if not text.startswith("---"):
+        return FrontMatter(None, 0)
+    found = _FRONT_MATTER.match(text)
+    if found:
+        return FrontMatter(found[1] or "", found.end())
+    first_line = text.partition("\n")[0]
+    return FrontMatter(None, 0, open=first_line.rstrip() == "---" and ":" in text[:4096])
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a cut kept and lost, in characters; `lost` names the headings that fell out."""
+
+    head: int
+    tail: int
+    total: int
+    first_lost_line: int
+    last_lost_line: int
+    lost: tuple[str, ...]
+
+
+def cut(passage: Passage, limit: int, name: str) -> tuple[Passage, Cut | None]:
+    """Shorten a passage over `limit` characters to its first 70 % and last 20 %, a marker between.
+
+    `name` stands in the marker and must be a path the reading tool accepts. Never inside a grapheme; a code
+    fence that is open at either edge is closed before the marker and opened again after it. The kept
+    parts and the lost one together are the original.
+    """
+    total = len(passage)
+    if total <= limit:
+        return passage, None
+    head_end = grapheme_start(passage, limit * HEAD_PERCENT // 100)
+    tail_start = total - limit * TAIL_PERCENT // 100
+    if (before := grapheme_start(passage, tail_start)) != tail_start:
+        tail_start = grapheme_end(passage, before)
+    head, tail = passage.part(0, head_end), passage.part(tail_start)
+    kept = f"kept {len(head)}+{len(tail)} of {total} chars"
+    marker = f"[...truncated {name}: {kept}. Use file tools to read the full file.]"
+    parts = [
+        head,
+        _closing(head, _open_fence(head)),
+        _own(f"\n{marker}\n"),
+        _opening(tail, _open_fence(passage[:tail_start])),
+        tail,
+    ]
+    lost = str(passage)[head_end:tail_start]
+    report = Cut(
+        len(head),
+        len(tail),
+        total,
+        passage.line_at(head_end) if lost else 0,
+        passage.line_at(tail_start - 1) if lost else 0,
+        tuple(_headings(lost)),
+    )
+    done = Passage.joined("", parts).marked("truncated")
+    return done.with_notes(passage.notices, passage.decisions), report
+
+
+def _own(text: str) -> Passage:
+    return Passage(text, (Span(0, len(text), Origin("cut marker")),)) if text else Passage()
+
+
+def _closing(head: str, fence: re.Match[str] | None) -> Passage:
+    """Text that ends the head on a line of its own and closes its open fence."""
+    line_end = "" if head.endswith("\n") or not head else "\n"
+    return _own(f"{line_end}{fence[1]}\n" if fence else line_end)
+
+
+def _opening(tail: str, fence: re.Match[str] | None) -> Passage:
+    return _own(f"{fence[0].strip()}\n" if fence and tail else "")
+
+
+def _open_fence(text: str) -> re.Match[str] | None:
+    """The code fence that is still open at the end of a text (CommonMark rules)."""
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            if fence[1][0] != "`" or "`" not in fence[2]:
+                opened = fence
+        elif fence[1][0] == opened[1][0] and len(fence[1]) >= len(opened[1]) and not fence[2].strip():
+            opened = None
+    return opened
+
+
+def _headings(text: str) -> list[str]:
+    """The Markdown headings of a text, outside code fences."""
+    found, at, opened = [], 0, None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            found += _HEADING.findall(text, at, fence.start())
+            opened = fence
+        elif fence[1][0] == opened[1][0] and len(fence[1]) >= len(opened[1]) and not fence[2].strip():
+            opened, at = None, fence.end()
+    if opened is None:
+        found += _HEADING.findall(text, at)
+    return found
+
+
+def grapheme_start(text: str, index: int) -> int:
+    """The start of the grapheme cluster that holds character `index`."""
+    if index <= 0 or index >= len(text):
+        return max(0, min(index, len(text)))
+    if _plain(text, index):
+        return index
+    start = _safe_start(text, index)
+    for cluster in _graphemes(text[start : index + 256]):
+        if start + len(cluster) > index:
+            return start
+        start += len(cluster)
+    return index
+
+
+def grapheme_end(text: str, index: int) -> int:
+    """The end of the grapheme cluster that starts at `index`."""
+    cluster = next(iter(_graphemes(text[index : index + 256])), "")
+    return index + max(1, len(cluster))
+
+
+def _plain(text: str, index: int) -> bool:
+    """Both neighbours below U+0300: a boundary, but for CR LF."""
+    return text[index] < "\u0300" and text[index - 1] < "\u0300" and text[index - 1 : index + 1] != "\r\n"
+
+
+def _safe_start(text: str, index: int) -> int:
+    """A boundary shortly before `index`: after a line end, or between two plain characters."""
+    for at in range(index, max(0, index - 512), -1):
+        if text[at - 1] == "\n" or _plain(text, at):
+            return at
+    return max(0, index - 512)
+
+
+def _graphemes(text: str) -> list[str]:
+    from wcwidth import iter_graphemes
+
+    return list(iter_graphemes(text))
