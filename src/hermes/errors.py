@@ -11,6 +11,29 @@ A message names the thing, what was expected, and what to do about it.
 
 from __future__ import annotations
 
+from typing import Literal
+
+Verdict = Literal[
+    "loaded",
+    "cut",
+    "shadowed",
+    "empty",
+    "duplicate",
+    "outside project",
+    "too large",
+    "binary",
+    "unreadable",
+    "blocked",
+    "glob waits",
+    "described",
+    "manual",
+    "not trusted",
+    "off",
+    "broken",
+    "missing",
+]
+"""What became of a candidate for a prompt."""
+
 
 class HermesError(Exception):
     """Base of all errors a caller may want to catch; the message is fit for a person."""
@@ -23,10 +46,10 @@ class ConfigError(HermesError):
 class FileRefused(HermesError):
     """A file may not or cannot be read.
 
-    `verdict` is one of the words of `provenance.Verdict`; the message gives the detail.
+    The message gives the detail of the verdict.
     """
 
-    def __init__(self, verdict: str, message: str) -> None:
+    def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(message)
         self.verdict = verdict
 

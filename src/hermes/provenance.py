@@ -13,28 +13,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
+from hermes.errors import Verdict
+
 Level = Literal["info", "warning", "error"]
 Trust = Literal["package", "owner", "caller", "project", "third_party"]
 """Who vouches for a text: Hermes itself, the owner of the home, the caller of the API, a project, anyone."""
-
-Verdict = Literal[
-    "loaded",
-    "cut",
-    "shadowed",
-    "empty",
-    "duplicate",
-    "outside project",
-    "too large",
-    "binary",
-    "unreadable",
-    "blocked",
-    "glob waits",
-    "described",
-    "manual",
-    "not trusted",
-    "off",
-    "broken",
-    "missing",
+__all__ = [
+    "GLUE",
+    "Decision",
+    "Level",
+    "Notice",
+    "Origin",
+    "Passage",
+    "Span",
+    "Trust",
+    "Verdict",
+    "digest_of",
+    "span_at",
 ]
 
 

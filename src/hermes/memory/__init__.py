@@ -1,0 +1,1 @@
+"""What Hermes remembers between sessions."""
