@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hermes.prompts import prompt_text
-from hermes.provenance import Notice, Origin, Passage, Span, digest_of
+from hermes.provenance import Level, Notice, Origin, Passage, Span, digest_of
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
 
 Markdown = Literal["none", "limited", "full"]
+MODES = ("replace", "append")
+"""What an override does to a hint; where both are given the first counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,42 +163,42 @@ def _admitted_hint(row: Platform, policies: Policies) -> Passage:
 def _read_override(name: str, entry: object) -> tuple[str, str, tuple[Notice, ...]]:
     """The mode (`append`, `replace`, or "" for none), its text, and what a person should know."""
     key = f"platform_hints.{name}"
-    if isinstance(entry, str):
-        return _checked("append", entry, key)
-    if not isinstance(entry, Mapping):
-        return _malformed(f"{key} is {_kind(entry)}")
-    notices = tuple(
-        Notice("warning", f"{key} has the unknown key {k!r}; known are append and replace. It was ignored")
-        for k in entry
-        if k not in ("append", "replace")
-    )
-    if "replace" in entry:
-        if "append" in entry:
-            notices += (Notice("info", f"{key} has both replace and append; replace wins"),)
-        mode, text, more = _checked("replace", entry["replace"], f"{key}.replace")
-    elif "append" in entry:
-        mode, text, more = _checked("append", entry["append"], f"{key}.append")
-    else:
-        mode, text, more = _malformed(f"{key} has neither append nor replace")
-    return mode, text, notices + more
+    given = {"append": entry} if isinstance(entry, str) else entry
+    if not isinstance(given, Mapping):
+        return _malformed(f"{key} is {_kind(given)}")
+    notices = tuple(_unknown(key, k) for k in given if k not in MODES)
+    modes = [mode for mode in MODES if mode in given]
+    if not modes:
+        return _malformed(f"{key} has neither append nor replace", notices)
+    for mode in modes:
+        value = given[mode]
+        if not isinstance(value, str) or not value.strip():
+            place = key if isinstance(entry, str) else f"{key}.{mode}"
+            return _malformed(f"{place} is {_kind(value)}", notices)
+    if len(modes) > 1:
+        notices += (_notice("info", f"{key} has both replace and append; replace wins"),)
+    return modes[0], given[modes[0]].strip(), notices
 
 
-def _checked(mode: str, value: object, key: str) -> tuple[str, str, tuple[Notice, ...]]:
-    if not isinstance(value, str):
-        return _malformed(f"{key} is {_kind(value)}")
-    text = value.strip()
-    if not text:
-        return _malformed(f"{key} is empty")
-    return mode, text, ()
+def _unknown(key: str, name: object) -> Notice:
+    from hermes.config.forms import nearest
+
+    near = nearest(str(name), MODES)
+    meant = f"; did you mean {near}?" if near else "; known are append and replace"
+    return _notice("warning", f"{key} has the unknown key {name}, which was ignored{meant}")
 
 
-def _malformed(what: str) -> tuple[str, str, tuple[Notice, ...]]:
+def _malformed(what: str, notices: tuple[Notice, ...] = ()) -> tuple[str, str, tuple[Notice, ...]]:
     advice = "expected a text, or a map with append or replace as text. The built-in hint stands unchanged"
-    return "", "", (Notice("warning", f"{what}; {advice}", Origin("config", trust="owner")),)
+    return "", "", (*notices, _notice("warning", f"{what}; {advice}"))
+
+
+def _notice(level: Level, text: str) -> Notice:
+    return Notice(level, text, Origin("config", "config.yaml", trust="owner"))
 
 
 def _kind(value: object) -> str:
-    if value is None:
+    if value is None or isinstance(value, str):
         return "empty"
     names = {bool: "a yes/no value", int: "a number", float: "a number", list: "a list", tuple: "a list"}
     return names.get(type(value), "a map" if isinstance(value, Mapping) else f"a {type(value).__name__}")

@@ -85,11 +85,10 @@ class Host:
         known = ", ".join(filter(None, map(_fit, facts)))
         return f"Host: {known}." if known else ""
 
-
-def environment_hints(host: Host, policies: Policies | None = None) -> Passage:
-    """The section of the stable tier: the facts, then what follows from them. Equal hosts, equal bytes."""
-    facts = _quoted(host.line, "host", "", "owner", policies)
-    return Passage.joined("\n", (facts, *(prompt_text(f"environment/{name}") for name in host.hints)))
+    def passage(self, policies: Policies | None = None) -> Passage:
+        """The section of the stable tier: the facts, then what follows from them."""
+        facts = _quoted(self.line, "host", "", "owner", policies)
+        return Passage.joined("\n", (facts, *(prompt_text(f"environment/{name}") for name in self.hints)))
 
 
 def host_facts(
@@ -118,7 +117,8 @@ def _kernel(environ: Mapping[str, str]) -> Kernel:
     if hasattr(os, "uname"):
         name = os.uname()
         return Kernel(name.sysname, name.release, name.machine)
-    version = getattr(sys, "getwindowsversion", tuple)()  # the type checker knows one system at a time
+    # Looked up by name, since a type checker sees the `sys` of one system only.
+    version: tuple[int, ...] = getattr(sys, "getwindowsversion", tuple)()
     release = ".".join(map(str, version[:3]))
     return Kernel(sys.platform, release, environ.get("PROCESSOR_ARCHITECTURE", "").lower())
 
