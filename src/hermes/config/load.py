@@ -1,0 +1,201 @@
+"""From the file to the record: read, parse (or take from the cache), check each key, tell what was wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from hermes.config.cache import parsed
+from hermes.config.document import MAX_BYTES, Document, Path
+from hermes.config.forms import Malformed, Place
+from hermes.config.masking import masked
+from hermes.config.records import Config, plain
+from hermes.config.schema import BY_NAME, FREE, KEYS, SECTIONS, SHORT, Key, is_foreign, nearest_key
+from hermes.errors import FileRefused
+from hermes.files import read_file
+from hermes.paths import Home
+from hermes.provenance import Level, Notice, Origin, digest_of
+
+SHOWN = 60
+"""Characters of a bad value that a notice shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A configuration with what is known of its file. `lines` names the line of each key that counts."""
+
+    config: Config
+    document: Document = field(default_factory=Document)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_config(home: Home) -> Reading:
+    """Read a home's config.yaml. Never raises."""
+    try:
+        contents = read_file(home.config, max_bytes=MAX_BYTES)
+    except FileRefused as refused:
+        if refused.verdict == "missing":
+            return Reading(Config())
+        text = (
+            f"config.yaml was not read: {refused}. The defaults stand; put a text file of YAML in its place"
+        )
+        return Reading(Config(notices=(Notice("error", text, _origin(home.config, "", 0)),)))
+    return check(parsed(home, contents.data), home.config, digest_of(contents.data))
+
+
+def check(document: Document, path: str, digest: str = "") -> Reading:
+    """Hold a document against the schema; each bad value falls back alone."""
+    checking = _Checking(document, path, digest)
+    values = checking.values()
+    free = {name: _frozen(document.data[name]) for name in FREE if document.data.get(name) is not None}
+    notices = sorted(checking.notices, key=lambda notice: notice.origin.first_line if notice.origin else 0)
+    config = _config(values, MappingProxyType(free), tuple(notices))
+    return Reading(config, document, checking.lines)
+
+
+def _config(values: Mapping[str, object], free: Mapping[str, object], notices: tuple[Notice, ...]) -> Config:
+    config = Config()
+    sections: dict[str, dict[str, Any]] = {}
+    top: dict[str, Any] = {}
+    for name, value in values.items():
+        section, _, last = name.rpartition(".")
+        (sections.setdefault(section, {}) if section else top)[last] = value
+    for section, changes in sections.items():
+        top[section] = replace(getattr(config, section), **changes)
+    return replace(config, **top, free=free, notices=notices)
+
+
+def _frozen(value: Any) -> object:
+    if isinstance(value, dict):
+        return MappingProxyType({name: _frozen(value[name]) for name in sorted(value)})
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+
+
+class _Checking:
+    """One pass over a document, collecting notices."""
+
+    def __init__(self, document: Document, path: str, digest: str) -> None:
+        self.document = document
+        self.origin = _origin(path, digest, 0)
+        self.notices: list[Notice] = []
+        self.lines: dict[str, int] = {}
+        for problem in document.problems:
+            self._tell(problem.level, problem.line, problem.text)
+
+    def values(self) -> dict[str, object]:
+        """The values that hold, by the names of their keys."""
+        data = self._with_short_forms(dict(self.document.data))
+        self._unknown(data)
+        found: dict[str, object] = {}
+        for key in KEYS:
+            given = [(name, value) for name in key.names if (value := _at(data, name)) is not None]
+            if not given:
+                continue
+            name, value = given[0]
+            for other, _ in given[1:]:
+                self._tell(
+                    "warning", self._line(other), f"{other} was passed over: {name} says the same and counts"
+                )
+            try:
+                found[key.name] = self._read(key, name, value)
+                self.lines[key.name] = self._line(name)
+            except Malformed as bad:
+                self._bad(name, (), value, bad.words or key.form.words, key)
+        return found
+
+    def _read(self, key: Key, name: str, value: object) -> object:
+        def complain(place: Place, given: object, expected: str) -> None:
+            self._bad(name, place, given, expected)
+
+        return key.form.read(value, complain)
+
+    def _with_short_forms(self, data: dict[str, Any]) -> dict[str, Any]:
+        for section in sorted(SECTIONS & set(data)):
+            value = data[section]
+            if value is None or isinstance(value, dict):
+                continue
+            if section in SHORT and isinstance(value, str):
+                data[section] = {SHORT[section].rpartition(".")[2]: value}
+                continue
+            del data[section]
+            if not is_foreign(section):
+                self._bad(section, (), value, f"keys below it, such as {_first_key(section)}")
+        return data
+
+    def _unknown(self, data: Mapping[str, Any]) -> None:
+        foreign: list[str] = []
+        for name, value in data.items():
+            if name in BY_NAME or name in FREE:
+                continue
+            inner = value if name in SECTIONS and isinstance(value, dict) else None
+            names = [name] if name not in SECTIONS else [f"{name}.{n}" for n in inner or ()]
+            for unknown in names:
+                if unknown in BY_NAME:
+                    continue
+                if is_foreign(unknown):
+                    foreign.append(unknown)
+                else:
+                    self._tell("warning", self._line(unknown), _unknown_text(unknown))
+        if foreign:
+            self._tell("info", 0, f"kept, but not used by Hermes: {', '.join(sorted(foreign))}")
+
+    def _line(self, name: str) -> int:
+        lines = self.document.lines
+        section, _, last = name.partition(".")
+        path: Path = (section, last) if last else (section,)
+        return lines.get(path, lines.get((section,), 0))
+
+    def _bad(self, name: str, place: Place, value: object, expected: str, key: Key | None = None) -> None:
+        section, _, last = name.partition(".")
+        path: Path = ((section, last) if last else (section,)) + place
+        line = next((n for end in range(len(path), 0, -1) if (n := self.document.lines.get(path[:end]))), 0)
+        outcome = "it was left out"
+        if key is not None:
+            outcome = f"the default, {in_yaml(key.default)}, stands"
+        shown = in_yaml(value, path[-1] if not path[-1].isdigit() else path[-2])
+        text = f"{'.'.join(path)} is {_short(shown)}; expected {expected}; {outcome}"
+        self._tell("error", line, text)
+
+    def _tell(self, level: Level, line: int, text: str) -> None:
+        where = f"config.yaml line {line}" if line else "config.yaml"
+        origin = replace(self.origin, first_line=line, last_line=line)
+        self.notices.append(Notice(level, f"{where}: {text}", origin))
+
+
+def _origin(path: str, digest: str, line: int) -> Origin:
+    return Origin("config", path, digest, line, line, "owner")
+
+
+def _at(data: Mapping[str, Any], name: str) -> Any:
+    section, _, last = name.partition(".")
+    found = data.get(section)
+    if not last:
+        return found
+    return found.get(last) if isinstance(found, dict) else None
+
+
+def _first_key(section: str) -> str:
+    return next(name for name in BY_NAME if name.startswith(f"{section}."))
+
+
+def _unknown_text(name: str) -> str:
+    near = nearest_key(name)
+    hint = f"did you mean {near}?" if near else "hermes config keys lists those there are"
+    return f"{name} is not a key of Hermes; {hint}"
+
+
+def in_yaml(value: object, name: str = "") -> str:
+    """A value on one line, as it could stand in the file; secrets masked."""
+    shown = masked(plain(value), name)
+    if isinstance(shown, str) and shown:
+        return (
+            repr(shown) if "'" not in shown and shown.isprintable() else json.dumps(shown, ensure_ascii=False)
+        )
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

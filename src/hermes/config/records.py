@@ -1,0 +1,150 @@
+"""The configuration as a value: one frozen record for each section. The defaults stand here and only here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+from hermes.provenance import Notice, digest_of
+
+
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+def plain(value: object) -> object:
+    """A value as JSON has it: records and mappings as sorted dicts, tuples as lists."""
+    if isinstance(value, Mapping):
+        return {name: plain(value[name]) for name in sorted(value)}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in sorted(value.__dataclass_fields__)}
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """`model:`. `context_window` in tokens; `None` leaves it to what is known of the model."""
+
+    default: str = ""
+    provider: str = ""
+    context_window: int | None = None
+    base_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """`agent:`. A personality is a text, or a mapping of `system_prompt`, `tone`, `style`, `description`."""
+
+    system_prompt: str = ""
+    tool_use_enforcement: bool | str | tuple[str, ...] = "auto"
+    personalities: Mapping[str, str | Mapping[str, str]] = field(default_factory=_nothing)
+    max_turns: int = 90
+    turn_clock: bool = True
+    cwd: str = ""
+    guidance: Mapping[str, bool] = field(default_factory=_nothing)
+    timezone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextConfig:
+    """`context:`. `import_roots` are absolute paths."""
+
+    kinds: tuple[str, ...] = ("hermes", "agents", "claude", "cursor")
+    imports: bool = False
+    import_roots: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryConfig:
+    """`memory:`. Limits in characters."""
+
+    memory_enabled: bool = True
+    user_profile_enabled: bool = True
+    memory_char_limit: int = 2200
+    user_char_limit: int = 1375
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsConfig:
+    """`skills:`. `dirs` are absolute paths; `index_tokens` None is 3,000 or 2 % of the window, the lesser."""
+
+    disabled: tuple[str, ...] = ()
+    dirs: tuple[str, ...] = ()
+    index_tokens: int | None = None
+    pinned: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityConfig:
+    """`security:`. `scan` maps a trust or scope to a mode for `high` and for `medium` findings."""
+
+    scan: Mapping[str, Mapping[str, str]] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsConfig:
+    """`tools:`. `enabled` None means every tool that is on by default."""
+
+    enabled: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What config.yaml says, with the defaults where it says nothing or nothing usable.
+
+    `platform_hints` maps a platform to a text or to a mapping of `append` and `replace`; `models` maps
+    a part of a model's name to facts about it; `free` holds the sections that are kept as they are.
+    `notices` tell what was wrong with the file; they are no part of the digest.
+    """
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    context_file_max_chars: int | None = None
+    context: ContextConfig = field(default_factory=ContextConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
+    skills: SkillsConfig = field(default_factory=SkillsConfig)
+    platform_hints: Mapping[str, str | Mapping[str, str]] = field(default_factory=_nothing)
+    security: SecurityConfig = field(default_factory=SecurityConfig)
+    tools: ToolsConfig = field(default_factory=ToolsConfig)
+    models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
+    free: Mapping[str, object] = field(default_factory=_nothing)
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Digest of the effective values: equal meaning, equal digest, whatever the file looks like."""
+        import json
+
+        values = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name != "notices"}
+        return digest_of(json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":")))
+
+
+DEFAULTS = Config()
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the environment asks for, beside HERMES_HOME.
+
+    `ephemeral_system_prompt` is added to each call; `no_color` as no-color.org has it; `cwd` is a
+    working directory that goes before the configured one.
+    """
+
+    ephemeral_system_prompt: str = ""
+    no_color: bool = False
+    cwd: str = ""
+
+
+def environment(variables: Mapping[str, str] | None = None) -> Environment:
+    """Read the environment, or the given variables in its place."""
+    given = os.environ if variables is None else variables
+    return Environment(
+        ephemeral_system_prompt=given.get("HERMES_EPHEMERAL_SYSTEM_PROMPT", ""),
+        no_color=bool(given.get("NO_COLOR", "")),
+        cwd=given.get("TERMINAL_CWD", "").strip(),
+    )

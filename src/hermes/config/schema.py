@@ -1,0 +1,178 @@
+"""Every key of config.yaml, one row each. Validation, the reference, `config show` and completion read it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hermes.config import forms
+from hermes.config.forms import DIRECTORY, FILLED, FLAG, TEXT, Form, listed, mapped, one_of, record, whole
+from hermes.config.records import DEFAULTS
+from hermes.files import read_file
+
+CONTEXT_KINDS = ("hermes", "agents", "claude", "cursor", "user", "gemini", "copilot", "cline", "windsurf")
+
+FREE = ("cache", "gateway", "mcp", "plugins", "providers")
+"""Sections that are kept as they are."""
+
+SHORT = {"model": "model.default"}
+"""A section given as a bare text means this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: its dotted name, its form, what it means in a line, and a name it also goes by."""
+
+    name: str
+    form: Form
+    meaning: str
+    alias: str = ""
+
+    @property
+    def default(self) -> object:
+        found: object = DEFAULTS
+        for part in self.name.split("."):
+            found = getattr(found, part)
+        return found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, self.alias) if self.alias else (self.name,)
+
+
+_NAMES = listed(FILLED, "a list of names", in_order=False)
+_ORDERED_NAMES = listed(FILLED, "a list of names")
+_DIRECTORIES = listed(DIRECTORY, "a list of absolute paths (or beginning with ~/)")
+_PERSONALITY = forms.text_or(
+    record(
+        dict.fromkeys(("system_prompt", "tone", "style", "description"), FILLED),
+        "a mapping of system_prompt, tone, style, description",
+    ),
+    "a text, or a mapping of system_prompt, tone, style, description",
+)
+_HINT = forms.text_or(
+    record({"append": FILLED, "replace": FILLED}, "a mapping of append or replace to a text", strict=True),
+    "a text, or a mapping of append or replace to a text",
+)
+_MODE = one_of("block", "redact", "warn")
+_SCAN = record({"high": _MODE, "medium": _MODE}, "a mapping of high and medium to block, redact or warn")
+_FACTS = record(
+    {
+        "context_window": whole(1),
+        "output_limit": whole(1),
+        "family": FILLED,
+        "guidance": listed(FILLED, "a list of names of guidance texts"),
+        "tokenizer": TEXT,
+        "chars_per_token": forms.RATIO,
+    },
+    "a mapping of context_window, output_limit, family, guidance, tokenizer, chars_per_token",
+)
+
+KEYS: tuple[Key, ...] = (
+    Key("model.default", TEXT, "The model that is used when none is named."),
+    Key("model.provider", TEXT, "Who serves it."),
+    Key(
+        "model.context_window",
+        whole(1, or_null=True),
+        "Its context window in tokens; null leaves it to what is known of the model.",
+        alias="model.context_length",
+    ),
+    Key("model.base_url", forms.ADDRESS, "Where it is served, when not at its provider's usual address."),
+    Key("agent.system_prompt", TEXT, "A text of yours for every prompt, before the project's context."),
+    Key(
+        "agent.tool_use_enforcement",
+        forms.ENFORCEMENT,
+        "Whether the prompt insists that tools are used; auto asks the model's profile, "
+        "a list names the models by parts of their names.",
+    ),
+    Key(
+        "agent.personalities",
+        mapped(_PERSONALITY, "a mapping from names to personalities"),
+        "Personalities of your own, beside the built-in ones.",
+        alias="personalities",
+    ),
+    Key("agent.max_turns", whole(1), "The most calls of the model in one turn."),
+    Key("agent.turn_clock", FLAG, "Whether each turn tells the model what time it is."),
+    Key("agent.cwd", TEXT, "The working directory when none is given.", alias="terminal.cwd"),
+    Key(
+        "agent.guidance",
+        mapped(FLAG, "a mapping from names of guidance texts to true or false"),
+        "Built-in guidance texts; false leaves one out.",
+    ),
+    Key(
+        "agent.timezone",
+        forms.ZONE,
+        "The time zone of dates in the prompt; empty is the machine's.",
+        alias="timezone",
+    ),
+    Key(
+        "context_file_max_chars",
+        whole(1000, or_null=True),
+        "The most characters of one context file; null is 6 % of the window, from 20,000 to 500,000.",
+    ),
+    Key(
+        "context.kinds",
+        listed(one_of(*CONTEXT_KINDS), f"a list of any of {', '.join(CONTEXT_KINDS)}"),
+        "The kinds of context files that are looked for, in this order.",
+    ),
+    Key("context.imports", FLAG, "Whether @path in a context file brings in that file."),
+    Key(
+        "context.import_roots",
+        listed(DIRECTORY, _DIRECTORIES.words, in_order=False),
+        "Directories outside the project from which @path may bring in files.",
+    ),
+    Key("memory.memory_enabled", FLAG, "Whether MEMORY.md goes into the prompt."),
+    Key("memory.user_profile_enabled", FLAG, "Whether USER.md goes into the prompt."),
+    Key("memory.memory_char_limit", whole(1), "The most characters of MEMORY.md."),
+    Key("memory.user_char_limit", whole(1), "The most characters of USER.md."),
+    Key("skills.disabled", _NAMES, "Skills that are left out."),
+    Key("skills.dirs", _DIRECTORIES, "More directories with skills.", alias="skills.external_dirs"),
+    Key(
+        "skills.index_tokens",
+        whole(1, or_null=True),
+        "The budget of the whole index; null is 3,000 tokens or 2 % of the window, whichever is less.",
+    ),
+    Key("skills.pinned", _ORDERED_NAMES, "Skills whose description is never shortened, in this order."),
+    Key(
+        "platform_hints",
+        mapped(_HINT, "a mapping from platforms to a text, or to a mapping of append or replace"),
+        "Text added to the built-in hint of a platform, or put in its place.",
+    ),
+    Key(
+        "security.scan",
+        mapped(_SCAN, "a mapping from package, owner, caller, project, third_party or a scope to modes"),
+        "What is done about findings, by who vouches for the text: block, redact or warn.",
+    ),
+    Key(
+        "tools.enabled",
+        listed(FILLED, "a list of names, or null", in_order=False),
+        "The tools that are on; null is the usual set.",
+    ),
+    Key(
+        "models",
+        mapped(_FACTS, "a mapping from parts of model names to facts"),
+        "What you know better about a model: " + _FACTS.words.removeprefix("a mapping of ") + ".",
+    ),
+)
+
+BY_NAME = {name: key for key in KEYS for name in key.names}
+SECTIONS = frozenset(name.partition(".")[0] for name in BY_NAME if "." in name)
+
+
+@lru_cache(maxsize=1)
+def foreign() -> frozenset[str]:
+    """Keys that other implementations keep in the same file; they are passed over without a warning each."""
+    path = os.path.join(os.path.dirname(__file__), "foreign.txt")
+    return frozenset(read_file(path).data.decode("ascii").split())
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a key, or the section it stands in, belongs to another implementation."""
+    return name in foreign() or name.partition(".")[0] in foreign()
+
+
+def nearest_key(name: str) -> str:
+    """The known key most like an unknown one, or ""."""
+    choices = (*BY_NAME, *sorted(SECTIONS), *FREE)
+    return forms.nearest(name, choices) or forms.nearest(name.rpartition(".")[2], choices)
