@@ -132,12 +132,16 @@ class Environment:
     """What the environment asks for, beside HERMES_HOME.
 
     `ephemeral_system_prompt` is added to each call; `no_color` as no-color.org has it; `cwd` is a
-    working directory that goes before the configured one.
+    working directory that goes before the configured one; `host` holds the variables that tell of the host.
     """
 
     ephemeral_system_prompt: str = ""
     no_color: bool = False
     cwd: str = ""
+    host: Mapping[str, str] = field(default_factory=_nothing)
+
+
+_HOST = ("COMSPEC", "KUBERNETES_SERVICE_HOST", "PREFIX", "PROCESSOR_ARCHITECTURE", "SHELL", "container")
 
 
 def environment(variables: Mapping[str, str] | None = None) -> Environment:
@@ -147,4 +151,5 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
         ephemeral_system_prompt=given.get("HERMES_EPHEMERAL_SYSTEM_PROMPT", ""),
         no_color=bool(given.get("NO_COLOR", "")),
         cwd=given.get("TERMINAL_CWD", "").strip(),
+        host={name: given[name] for name in _HOST if name in given},
     )
