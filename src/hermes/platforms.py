@@ -12,6 +12,7 @@ from hermes.security.gate import admit
 from hermes.security.policy import Policies
 
 Markdown = Literal["none", "limited", "full"]
+Problem = tuple[Level, str]
 MODES = ("replace", "append")
 """What an override does to a hint; where both are given the first counts."""
 
@@ -128,12 +129,13 @@ def resolve_hint(
     overrides: Mapping[str, object],
     platforms: Platforms | None = None,
     policies: Policies | None = None,
+    path: str = "config.yaml",
 ) -> Passage:
     """The hint for a platform after its entry of `platform_hints`, with notices about that entry.
 
     An appended text follows after a blank line. A malformed or blocked entry leaves the hint as it was; a
-    platform that nobody knows has no hint of its own. `overrides` holds the values as config.yaml gave
-    them. Never raises.
+    platform that nobody knows has no hint of its own. `overrides` holds the values as the file at `path`
+    gave them. Never raises.
     """
     rules = policies or Policies()
     row = (platforms or Platforms()).get(platform)
@@ -141,15 +143,35 @@ def resolve_hint(
     name = platform.strip().lower()
     if name not in overrides:
         return hint
-    mode, text, notices = _read_override(name, overrides[name])
-    if not mode:
-        return hint.with_notes(notices)
     key = f"platform_hints.{name}"
-    own = admit(_from_config(text, f"{mode} of {key}"), name=key, policy=rules.of("owner"))
-    if own.outcome == "blocked":
-        return hint.with_notes((*notices, *own.passage.notices))
-    merged = own.passage if mode == "replace" else Passage.joined("\n\n", (hint, own.passage))
-    return merged.with_notes(notices)
+    mode, text, problems = _read_override(key, overrides[name])
+    origin = Origin("config", path, digest_of(text), trust="owner")
+    hint = hint.with_notes(Notice(level, problem, origin) for level, problem in problems)
+    if not mode:
+        return hint
+    own = Passage(text, (Span(0, len(text), origin, (f"{mode} of {key}",)),))
+    admitted = admit(own, name=key, policy=rules.of("owner"))
+    if admitted.outcome == "blocked":
+        return hint.with_notes(admitted.passage.notices)
+    if mode == "append":
+        return Passage.joined("\n\n", (hint, admitted.passage))
+    return admitted.passage.with_notes(hint.notices)
+
+
+def unused_overrides(
+    overrides: Mapping[str, object], platforms: Platforms | None = None, path: str = "config.yaml"
+) -> tuple[Notice, ...]:
+    """A notice for each entry of `platform_hints` that names no platform there is."""
+    from hermes.config.forms import nearest
+
+    known = (platforms or Platforms()).names
+    notices = []
+    for name in sorted(set(overrides) - set(known), key=str):
+        near = nearest(str(name).lower(), known)
+        meant = f"did you mean {near}?" if near else f"known are {', '.join(known)}"
+        text = f"platform_hints.{name} names no platform that is known; {meant}"
+        notices.append(Notice("warning", text, Origin("config", path, trust="owner")))
+    return tuple(notices)
 
 
 def _admitted_hint(row: Platform, policies: Policies) -> Passage:
@@ -160,41 +182,36 @@ def _admitted_hint(row: Platform, policies: Policies) -> Passage:
     return Passage("", (), admitted.passage.notices) if admitted.outcome == "blocked" else admitted.passage
 
 
-def _read_override(name: str, entry: object) -> tuple[str, str, tuple[Notice, ...]]:
+def _read_override(key: str, entry: object) -> tuple[str, str, tuple[Problem, ...]]:
     """The mode (`append`, `replace`, or "" for none), its text, and what a person should know."""
-    key = f"platform_hints.{name}"
     given = {"append": entry} if isinstance(entry, str) else entry
     if not isinstance(given, Mapping):
         return _malformed(f"{key} is {_kind(given)}")
-    notices = tuple(_unknown(key, k) for k in given if k not in MODES)
+    problems = tuple(_unknown(key, k) for k in sorted(given, key=str) if k not in MODES)
     modes = [mode for mode in MODES if mode in given]
     if not modes:
-        return _malformed(f"{key} has neither append nor replace", notices)
+        return _malformed(f"{key} has neither append nor replace", problems)
     for mode in modes:
         value = given[mode]
         if not isinstance(value, str) or not value.strip():
             place = key if isinstance(entry, str) else f"{key}.{mode}"
-            return _malformed(f"{place} is {_kind(value)}", notices)
+            return _malformed(f"{place} is {_kind(value)}", problems)
     if len(modes) > 1:
-        notices += (_notice("info", f"{key} has both replace and append; replace wins"),)
-    return modes[0], given[modes[0]].strip(), notices
+        problems += (("info", f"{key} has both replace and append; replace wins"),)
+    return modes[0], given[modes[0]].strip(), problems
 
 
-def _unknown(key: str, name: object) -> Notice:
+def _unknown(key: str, name: object) -> Problem:
     from hermes.config.forms import nearest
 
     near = nearest(str(name), MODES)
     meant = f"; did you mean {near}?" if near else "; known are append and replace"
-    return _notice("warning", f"{key} has the unknown key {name}, which was ignored{meant}")
+    return "warning", f"{key} has the unknown key {name}, which was ignored{meant}"
 
 
-def _malformed(what: str, notices: tuple[Notice, ...] = ()) -> tuple[str, str, tuple[Notice, ...]]:
+def _malformed(what: str, problems: tuple[Problem, ...] = ()) -> tuple[str, str, tuple[Problem, ...]]:
     advice = "expected a text, or a map with append or replace as text. The built-in hint stands unchanged"
-    return "", "", (*notices, _notice("warning", f"{what}; {advice}"))
-
-
-def _notice(level: Level, text: str) -> Notice:
-    return Notice(level, text, Origin("config", "config.yaml", trust="owner"))
+    return "", "", (*problems, ("warning", f"{what}; {advice}"))
 
 
 def _kind(value: object) -> str:
@@ -202,8 +219,3 @@ def _kind(value: object) -> str:
         return "empty"
     names = {bool: "a yes/no value", int: "a number", float: "a number", list: "a list", tuple: "a list"}
     return names.get(type(value), "a map" if isinstance(value, Mapping) else f"a {type(value).__name__}")
-
-
-def _from_config(text: str, transform: str) -> Passage:
-    origin = Origin("config", "config.yaml", digest_of(text), trust="owner")
-    return Passage(text, (Span(0, len(text), origin, (transform,)),))

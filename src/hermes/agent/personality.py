@@ -34,7 +34,6 @@ PRESETS: Mapping[str, str] = {
     "socratic": "leads to the answer by questions",
 }
 _FIELDS = ("system_prompt", "tone", "style", "description")
-_ORIGIN = Origin("config", "config.yaml", trust="owner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +47,12 @@ class Personality:
 
 
 def personalities(
-    custom: Mapping[str, object],
+    custom: Mapping[str, object], path: str = "config.yaml"
 ) -> tuple[tuple[Personality, ...], tuple[Notice, ...]]:
     """All personalities: the built-in ones in their order, then the owner's by name.
 
     An owner's personality takes the place of a built-in one of the same name. What is malformed is left
-    out with a notice. `custom` holds the values of `agent.personalities` as config.yaml gave them.
+    out with a notice. `custom` holds the values of `agent.personalities` as the file at `path` gave them.
     """
     known = {
         name: Personality(name, prompt_text(f"personalities/{name}"), description)
@@ -61,17 +60,19 @@ def personalities(
     }
     seen: dict[str, str] = {}
     notices: list[Notice] = []
+    origin = Origin("config", path, trust="owner")
     for given in sorted(custom, key=str):
         key = f"agent.personalities.{given}"
-        made, problems = _read_entry(given, key, custom[given])
-        notices += (_notice(f"{key} {problem}") for problem in problems)
+        made, problems = _read_entry(given, key, custom[given], path)
+        notices += (Notice("warning", f"{key} {problem}", origin) for problem in problems)
         if made is None:
             continue
         if made.name in seen:
-            notices.append(_notice(f"{key} has the name of {seen[made.name]} and was left out"))
+            text = f"{key} has the name of {seen[made.name]} and was left out"
+            notices.append(Notice("warning", text, origin))
             continue
         if made.name in PRESETS:
-            notices.append(Notice("info", f"your personality {made.name} replaces the built-in one", _ORIGIN))
+            notices.append(Notice("info", f"your personality {made.name} replaces the built-in one", origin))
         seen[made.name] = key
         known[made.name] = made
     return tuple(known.values()), tuple(notices)
@@ -92,7 +93,7 @@ def find_personality(name: str, known: Iterable[Personality]) -> Personality | N
     raise UsageError(f"no personality {wanted!r}; {advice}")
 
 
-def _read_entry(name: object, key: str, entry: object) -> tuple[Personality | None, list[str]]:
+def _read_entry(name: object, key: str, entry: object, path: str) -> tuple[Personality | None, list[str]]:
     """The owner's personality, or None, and what is wrong with its entry."""
     wanted = _name(name) if isinstance(name, str) else ""
     if not wanted:
@@ -105,7 +106,7 @@ def _read_entry(name: object, key: str, entry: object) -> tuple[Personality | No
         expected = "expected a text, or a map with system_prompt, tone or style as text"
         return None, [*problems, f"gives no text and was left out; {expected}"]
     description = fields.get("description") or text.partition("\n")[0]
-    return Personality(wanted, _passage(text, key), _short(description), True), problems
+    return Personality(wanted, _passage(text, key, path), _short(description), True), problems
 
 
 def _read_fields(entry: object) -> tuple[dict[str, str], list[str]]:
@@ -131,8 +132,8 @@ def _text(fields: Mapping[str, str]) -> str:
     return "\n".join(label + fields[name] for label, name in labelled if fields.get(name))
 
 
-def _passage(text: str, key: str) -> Passage:
-    origin = Origin("personality", "config.yaml", digest_of(text), trust="owner")
+def _passage(text: str, key: str, path: str) -> Passage:
+    origin = Origin("personality", path, digest_of(text), trust="owner")
     return Passage(text, (Span(0, len(text), origin, (key,)),))
 
 
@@ -143,7 +144,3 @@ def _name(name: str) -> str:
 def _short(text: str, limit: int = 60) -> str:
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rsplit(" ", 1)[0] + "…"
-
-
-def _notice(text: str) -> Notice:
-    return Notice("warning", text, _ORIGIN)
