@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from textwrap import fill
 
 import pytest
@@ -348,3 +349,13 @@ class TestRegistered:
         assert plain == replace(web, markdown="none", tables=False, text="plain")
         assert "Markdown is not rendered here" in resolve_hint("web", {}, Platforms((plain,)))
         assert "tables" in resolve_hint("web", {})
+
+
+def test_the_documentation_lists_every_row() -> None:
+    page = Path(__file__).parents[1] / "docs" / "platforms.md"
+    found = [line for line in page.read_text("utf-8").split("\n") if line.startswith("| `")]
+    assert found == [
+        f"| `{p.name}` | {p.label} | {p.markdown} | {'yes' if p.tables else 'no'} | "
+        f"{f'{p.max_message_chars:,}' if p.max_message_chars else '–'} |"
+        for p in BUILT_IN
+    ]

@@ -143,4 +143,4 @@ def _name(name: str) -> str:
 
 def _short(text: str, limit: int = 60) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rsplit(" ", 1)[0] + "…"
+    return line if len(line) <= limit else line[:limit].rsplit(" ", 1)[0] + "…"
