@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hermes.errors import FileRefused
@@ -21,6 +22,7 @@ _BOMS = (
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.M)
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^`\n](?:[^\n]*?[^`\n])??\1(?!`)")
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+?)[ \t#]*$", re.M)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(.*?)\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 
@@ -129,7 +131,7 @@ def cut(passage: Passage, limit: int, name: str) -> tuple[Passage, Cut | None]:
     parts = [
         head,
         _closing(head, _open_fence(head)),
-        _own(f"\n{marker}\n"),
+        _own(f"\n{marker}\n\n"),
         _opening(tail, _open_fence(passage[:tail_start])),
         tail,
     ]
@@ -160,26 +162,56 @@ def _opening(tail: str, fence: re.Match[str] | None) -> Passage:
     return _own(f"{fence[0].strip()}\n" if fence and tail else "")
 
 
+def code_regions(text: str) -> list[tuple[int, int]]:
+    """Where Markdown code stands: fenced blocks (an open one to the end) and spans between backticks."""
+    regions: list[tuple[int, int]] = []
+    opened: re.Match[str] | None = None
+    for fence in _fences(text):
+        if opened is None:
+            opened = fence if _opens(fence) else None
+        elif _closes(fence, opened):
+            regions.append((opened.start(), fence.end()))
+            opened = None
+    if opened is not None:
+        regions.append((opened.start(), len(text)))
+    spans = [m.span() for m in _CODE_SPAN.finditer(text)]
+    return sorted(regions + [s for s in spans if not any(a <= s[0] < b for a, b in regions)])
+
+
+def _fences(text: str) -> Iterator[re.Match[str]]:
+    """Lines that may open or close a code fence. Most texts have none, which is quick to see."""
+    return _FENCE.finditer(text) if "```" in text or "~~~" in text else iter(())
+
+
+def _opens(fence: re.Match[str]) -> bool:
+    return fence[1][0] != "`" or "`" not in fence[2]
+
+
+def _closes(fence: re.Match[str], opened: re.Match[str]) -> bool:
+    return fence[1][0] == opened[1][0] and len(fence[1]) >= len(opened[1]) and not fence[2].strip()
+
+
 def _open_fence(text: str) -> re.Match[str] | None:
     """The code fence that is still open at the end of a text (CommonMark rules)."""
     opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
+    for fence in _fences(text):
         if opened is None:
-            if fence[1][0] != "`" or "`" not in fence[2]:
-                opened = fence
-        elif fence[1][0] == opened[1][0] and len(fence[1]) >= len(opened[1]) and not fence[2].strip():
+            opened = fence if _opens(fence) else None
+        elif _closes(fence, opened):
             opened = None
     return opened
 
 
 def _headings(text: str) -> list[str]:
     """The Markdown headings of a text, outside code fences."""
-    found, at, opened = [], 0, None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
+    found: list[str] = []
+    opened: re.Match[str] | None = None
+    at = 0
+    for fence in _fences(text):
+        if opened is None and _opens(fence):
             found += _HEADING.findall(text, at, fence.start())
             opened = fence
-        elif fence[1][0] == opened[1][0] and len(fence[1]) >= len(opened[1]) and not fence[2].strip():
+        elif opened is not None and _closes(fence, opened):
             opened, at = None, fence.end()
     if opened is None:
         found += _HEADING.findall(text, at)

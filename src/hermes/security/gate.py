@@ -58,11 +58,13 @@ def admit(
     if not passage:
         return Admitted(passage, "empty")
     findings = _judged(findings_in(passage), passage, policy)
-    sent, report = cut(passage, limit, shown or name) if limit is not None else (passage, None)
-    if report and not _blocking(findings, policy):
-        findings += _judged(findings_in(sent), sent, policy)
     if blocking := _blocking(findings, policy):
         return _block(passage, name, blocking)
+    sent, report = cut(passage, limit, shown or name) if limit is not None else (passage, None)
+    if report:  # what the cut brings together is read as the model will read it
+        of_sent = _judged(findings_in(sent), passage, policy)
+        if blocking := _blocking(of_sent, policy):
+            return _block(sent, name, blocking)
     notices = [_warning(name, passage, f) for f in findings if f.severity != "low"]
     if report:
         notices.append(_cut_notice(name, report, _origin(passage)))
@@ -95,9 +97,10 @@ def _block(passage: Passage, name: str, findings: tuple[Finding, ...]) -> Admitt
     ids = ", ".join(_ids(findings))
     line = f"[BLOCKED: {name} contained potential prompt injection ({ids}). Content not loaded.]"
     first = findings[0]
-    origin = _origin(passage)
+    at = min(first.start, len(passage) - 1)
+    origin = passage.span_at(at).origin
     text = (
-        f"{name} was blocked: line {passage.line_at(first.start)} looks like {first.id} ({first.why}); "
+        f"{name} was blocked: line {passage.line_at(at)} looks like {first.id} ({first.why}); "
         f"it reads: {first.reads!r}. Read it, then accept this content with: "
         f"hermes trust {origin.path or name}"
     )

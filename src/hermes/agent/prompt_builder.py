@@ -1,0 +1,370 @@
+"""The slots: each gives one passage of the prompt and holds its own source.
+
+`load_soul_md` and `build_context_files_prompt` are for everyone; the slots call them too.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from hermes.agent.context_files import Loader, Reading
+from hermes.agent.context_kinds import kinds_in_order
+from hermes.agent.environment import Host, working_directory_lines
+from hermes.agent.imports import importer
+from hermes.agent.workdir import find_project, resolve_cwd
+from hermes.config import Config, load_config
+from hermes.errors import FileRefused
+from hermes.files import read_file
+from hermes.memory.snapshot import MemoryFile, snapshot
+from hermes.paths import Home, get_hermes_home
+from hermes.platforms import Platforms, resolve_hint
+from hermes.prompt import PromptFacts, Tier, WorkDir
+from hermes.prompts import prompt_text
+from hermes.provenance import Decision, Notice, Origin, Passage, digest_of
+from hermes.providers.profiles import context_limit_chars, enforcement_needed
+from hermes.security.gate import admit
+from hermes.security.policy import Policies
+from hermes.skills.index import skills_index
+from hermes.skills.library import load_library
+from hermes.text import decode
+from hermes.tooling import SKILL_TOOLS
+
+DEFAULT_AGENT_IDENTITY = str(prompt_text("identity"))
+
+_GUIDANCE: tuple[tuple[str, frozenset[str]], ...] = (
+    ("memory", frozenset({"memory"})),
+    ("session_search", frozenset({"session_search"})),
+    ("skills", frozenset({"skill_manage"})),
+    ("read_file", frozenset({"read_file"})),
+    ("write_file", frozenset({"write_file"})),
+    ("patch", frozenset({"patch"})),
+    ("search_files", frozenset({"search_files"})),
+    ("terminal", frozenset({"terminal"})),
+    ("delegate_task", frozenset({"delegate_task"})),
+    ("todo", frozenset({"todo"})),
+    ("clarify", frozenset({"clarify"})),
+)
+
+
+def load_soul_md(
+    home: Home | None = None, *, limit: int | None = None, policies: Policies | None = None
+) -> Passage | None:
+    """The text of SOUL.md as it goes into the prompt; None when there is no such file.
+
+    Empty when the file is blank, unreadable or blocked: the reason is in its notices and decisions, and
+    the default identity stands. `limit` in characters.
+    """
+    home = home or get_hermes_home()
+    path = home.soul
+    try:
+        contents = read_file(path)
+        decoded = decode(contents.data)
+    except FileRefused as error:
+        if error.verdict == "missing" and not os.path.islink(path):
+            return None
+        verdict = "unreadable" if error.verdict == "missing" else error.verdict
+        text = f"SOUL.md was not loaded: {error}; the default identity stands"
+        notice = Notice("warning", text, Origin("identity", path))
+        return Passage("", (), (notice,), (Decision(path, "identity", verdict, str(error)),))
+    origin = Origin("identity", path, digest_of(contents.data), trust="owner")
+    soul = Passage.quote(decoded.text, origin, decoded.transforms)
+    policy = (policies or Policies()).of("owner")
+    admitted = admit(soul, name="SOUL.md", policy=policy, limit=limit, shown=path)
+    notices = list(admitted.passage.notices)
+    if decoded.problem:
+        notices.append(Notice("warning", f"SOUL.md is {decoded.problem}", origin))
+    if contents.torn:
+        notices.append(Notice("warning", "SOUL.md changed while it was read", origin))
+    if admitted.outcome in ("empty", "blocked"):
+        text = f"SOUL.md is {admitted.outcome}; the default identity stands"
+        notices.append(Notice("warning", text, origin))
+    decision = Decision(path, "identity", admitted.outcome, admitted.detail)
+    if admitted.outcome == "blocked":
+        return Passage("", (), tuple(notices), (decision,))
+    return Passage(admitted.passage, admitted.passage.spans, tuple(notices), (decision,))
+
+
+def build_context_files_prompt(
+    cwd: str | os.PathLike[str] | None = None,
+    skip_soul: bool = False,
+    *,
+    workdir: WorkDir | None = None,
+    home: Home | None = None,
+    config: Config | None = None,
+    limit: int | None = None,
+    policies: Policies | None = None,
+) -> Passage:
+    """The section `# Project Context` for a directory, or an empty passage; never raises on any file.
+
+    `limit` is the most characters of one file; by default the smallest limit, as for an unknown model.
+    """
+    home = home or get_hermes_home()
+    config = config or load_config(home)
+    policies = policies or Policies()
+    limit = limit or context_limit_chars_of(config)
+    notes: tuple[Notice, ...] = ()
+    if workdir is None:
+        workdir, notes = resolve_cwd(os.fspath(cwd) if cwd is not None else "", config.agent.cwd)
+    parts = [_project_files(workdir, home, config, limit, policies).with_notes(notes)]
+    if not skip_soul and (soul := load_soul_md(home, limit=limit, policies=policies)) is not None:
+        parts.append(soul)
+    sections = Passage.joined("\n\n", parts)
+    if not sections:
+        return sections
+    return Passage.joined("\n\n", [prompt_text("project_context"), sections])
+
+
+def context_limit_chars_of(config: Config) -> int:
+    """The limit of one file when no model is known."""
+    from hermes.contracts import ModelProfile
+
+    return context_limit_chars(ModelProfile(), config.context_file_max_chars)
+
+
+def _project_files(workdir: WorkDir, home: Home, config: Config, limit: int, policies: Policies) -> Passage:
+    kinds = kinds_in_order(config.context.kinds)
+    if not workdir.authority:
+        decision = Decision(workdir.path, "project", "not trusted", f"chosen by the {workdir.chosen_by}")
+        kinds = tuple(kind for kind in kinds if kind.scope == "home")
+        note = Passage("", (), (), (decision,))
+    else:
+        note = Passage()
+    project = find_project(workdir.path)
+    expand = importer(project, tuple(config.context.import_roots)) if config.context.imports else None
+    loader = Loader(project, home.root, Reading(limit, policies, expand))
+    return Passage.joined("\n\n", [loader.load(kinds).with_notes(project.notices), note])
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the slots read from: the home, its configuration, the gate's policies, the host."""
+
+    home: Home
+    config: Config
+    policies: Policies = field(default_factory=Policies)
+    host: Host = field(default_factory=Host)
+    platforms: Platforms = field(default_factory=Platforms)
+
+    def limit(self, facts: PromptFacts) -> int:
+        """The most characters of one file for a model."""
+        return context_limit_chars(facts.model, self.config.context_file_max_chars)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitySlot:
+    """SOUL.md, or the default identity."""
+
+    sources: Sources
+    name: str = "identity"
+    tier: Tier = Tier.STABLE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        default, home = prompt_text("identity"), self.sources.home
+        if not facts.switches.identity:
+            decision = Decision(home.soul, "identity", "off", "identity is switched off for this prompt")
+            return default.with_notes((), (decision,))
+        soul = load_soul_md(home, limit=self.sources.limit(facts), policies=self.sources.policies)
+        if soul is None:
+            notice = Notice("info", f"there is no {home.soul}; the default identity stands")
+            return default.with_notes((notice,), (Decision(home.soul, "identity", "missing"),))
+        return soul if soul else default.with_notes(soul.notices, soul.decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolGuidanceSlot:
+    """How to use the tools that are on, a short text each."""
+
+    sources: Sources
+    name: str = "tool guidance"
+    tier: Tier = Tier.STABLE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        wanted = [name for name, tools in _GUIDANCE if tools & facts.tools]
+        return _guidance(wanted, self.sources.config)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGuidanceSlot:
+    """What this model family needs to be told; nothing without tools."""
+
+    sources: Sources
+    name: str = "model guidance"
+    tier: Tier = Tier.STABLE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        setting = self.sources.config.agent.tool_use_enforcement
+        wanted = ["tool_use"] if facts.tools and enforcement_needed(facts.model, setting) else []
+        return _guidance(wanted, self.sources.config)
+
+
+def _guidance(names: list[str], config: Config) -> Passage:
+    parts = []
+    for name in names:
+        if config.agent.guidance.get(name, True):
+            parts.append(prompt_text(f"guidance_{name}"))
+        else:
+            off = Decision(f"guidance_{name}.md", "guidance", "off", f"agent.guidance.{name} is false")
+            parts.append(Passage("", (), (), (off,)))
+    return Passage.joined("\n\n", parts)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsSlot:
+    """The index of skills, only when a skill tool is on."""
+
+    sources: Sources
+    name: str = "skills index"
+    tier: Tier = Tier.STABLE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        if not SKILL_TOOLS & facts.tools:
+            return Passage()
+        skills = self.sources.config.skills
+        library = load_library(self.sources.home, tuple(skills.dirs), policies=self.sources.policies)
+        budget = skills.index_tokens or index_budget(facts.model.context_window)
+        return skills_index(
+            library,
+            tools=facts.tools,
+            disabled=frozenset(skills.disabled),
+            budget_tokens=budget,
+        )
+
+
+def index_budget(context_window: int | None) -> int:
+    """Tokens for the whole skills index: 3,000, or 2 % of the window where that is less."""
+    return min(3000, context_window * 2 // 100) if context_window else 3000
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSlot:
+    """Facts of the host that outlast a session."""
+
+    sources: Sources
+    name: str = "environment"
+    tier: Tier = Tier.STABLE
+
+    def passage(self, facts: PromptFacts) -> Passage:  # noqa: ARG002  the host is the same for all facts
+        return self.sources.host.passage(self.sources.policies)
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformSlot:
+    """The hint for the surface, after the overrides of config.yaml."""
+
+    sources: Sources
+    name: str = "platform hint"
+    tier: Tier = Tier.STABLE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        overrides = self.sources.config.platform_hints
+        return resolve_hint(facts.platform, overrides, self.sources.platforms)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessageSlot:
+    """`agent.system_prompt` of config.yaml, then the message of the caller."""
+
+    sources: Sources
+    name: str = "system message"
+    tier: Tier = Tier.CONTEXT
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        config = Origin("config", self.sources.home.config, trust="caller")
+        given = (
+            ("agent.system_prompt", self.sources.config.agent.system_prompt, config),
+            ("the caller's system message", facts.system_message, Origin("caller", trust="caller")),
+        )
+        policy = self.sources.policies.of("caller")
+        return Passage.joined(
+            "\n\n",
+            [admit(_given(text, origin), name=name, policy=policy).passage for name, text, origin in given],
+        )
+
+
+def _given(text: str, origin: Origin) -> Passage:
+    decoded = text.replace("\r\n", "\n").replace("\r", "\n")
+    return Passage.quote(decoded, Origin(origin.kind, origin.path, digest_of(decoded), trust=origin.trust))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectContextSlot:
+    """The context files of the project."""
+
+    sources: Sources
+    name: str = "project context"
+    tier: Tier = Tier.CONTEXT
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        if not facts.switches.project_context:
+            return Passage()
+        return build_context_files_prompt(
+            workdir=facts.cwd,
+            skip_soul=True,
+            home=self.sources.home,
+            config=self.sources.config,
+            limit=self.sources.limit(facts),
+            policies=self.sources.policies,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingDirectorySlot:
+    """Where the agent works: what differs from checkout to checkout, after what does not."""
+
+    policies: Policies = field(default_factory=Policies)
+    name: str = "working directory"
+    tier: Tier = Tier.CONTEXT
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        return working_directory_lines(find_project(facts.cwd.path), self.policies)
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySlot:
+    """The snapshot of one memory file."""
+
+    sources: Sources
+    memory: MemoryFile
+    name: str
+    on: bool = True
+    tier: Tier = Tier.VOLATILE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        if not (self.on and facts.switches.memory):
+            return Passage()
+        return snapshot(self.sources.home, self.memory, self.sources.policies.of("owner"))
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalMemorySlot:
+    """The static block of the active external memory provider."""
+
+    block: Passage = field(default_factory=Passage)
+    policies: Policies = field(default_factory=Policies)
+    name: str = "external memory"
+    tier: Tier = Tier.VOLATILE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        if not facts.switches.memory:
+            return Passage()
+        policy = self.policies.of("third_party")
+        return admit(self.block, name="external memory", policy=policy).passage
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLineSlot:
+    """The tail of everything: when the session began, which it is, who answers."""
+
+    name: str = "session line"
+    tier: Tier = Tier.VOLATILE
+
+    def passage(self, facts: PromptFacts) -> Passage:
+        lines = (
+            ("Current time", facts.now.isoformat(timespec="seconds")),
+            ("Session", facts.session_id),
+            ("Model", facts.model.name),
+            ("Provider", facts.model.provider),
+        )
+        text = "\n".join(f"{name}: {' '.join(value.split())}" for name, value in lines if value)
+        return Passage.own(text, "session")

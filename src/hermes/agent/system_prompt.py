@@ -1,0 +1,117 @@
+"""The order of the prompt, and the one function that builds it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import datetime
+
+from hermes.agent.environment import host_facts
+from hermes.agent.prompt_builder import (
+    EnvironmentSlot,
+    ExternalMemorySlot,
+    IdentitySlot,
+    MemorySlot,
+    ModelGuidanceSlot,
+    PlatformSlot,
+    ProjectContextSlot,
+    SessionLineSlot,
+    SkillsSlot,
+    Sources,
+    SystemMessageSlot,
+    ToolGuidanceSlot,
+    WorkingDirectorySlot,
+)
+from hermes.agent.workdir import resolve_cwd
+from hermes.bulkhead import behind_bulkhead
+from hermes.config import Config, environment, load_config
+from hermes.memory.snapshot import MemoryFile
+from hermes.paths import Home, get_hermes_home
+from hermes.platforms import PLATFORM_HINTS
+from hermes.prompt import PromptFacts, PromptSlot, Section, SystemPrompt, WorkDir
+from hermes.prompts import prompt_text
+from hermes.provenance import Passage
+from hermes.providers.profiles import profile_for
+from hermes.tooling import TOOL_NAMES
+
+__all__ = ["PLATFORM_HINTS", "build_system_prompt", "default_slots", "load_sources", "new_facts"]
+
+
+def default_slots(sources: Sources, external_memory: Passage | None = None) -> tuple[PromptSlot, ...]:
+    """The cached prompt, from top to bottom."""
+    memory = sources.config.memory
+    notes = MemoryFile("MEMORY.md", "## Persistent Memory", memory.memory_char_limit)
+    user = MemoryFile("USER.md", "## User Profile", memory.user_char_limit)
+    return (
+        IdentitySlot(sources),
+        ToolGuidanceSlot(sources),
+        ModelGuidanceSlot(sources),
+        SkillsSlot(sources),
+        EnvironmentSlot(sources),
+        PlatformSlot(sources),
+        SystemMessageSlot(sources),
+        ProjectContextSlot(sources),
+        WorkingDirectorySlot(sources.policies),
+        MemorySlot(sources, notes, "memory", memory.memory_enabled),
+        MemorySlot(sources, user, "user profile", memory.user_profile_enabled),
+        ExternalMemorySlot(external_memory or Passage(), sources.policies),
+        SessionLineSlot(),
+    )
+
+
+def build_system_prompt(
+    slots: Iterable[PromptSlot] | None = None,
+    facts: PromptFacts | None = None,
+    *,
+    config_digest: str = "",
+) -> SystemPrompt:
+    """Build and freeze a prompt. Never raises: a slot that fails is left out with a notice.
+
+    Without arguments: the prompt of a new session here and now, with the home's configuration.
+    """
+    if slots is None or facts is None:
+        sources = load_sources()
+        slots = default_slots(sources) if slots is None else slots
+        facts = new_facts(sources.config) if facts is None else facts
+        config_digest = config_digest or sources.config.digest
+    return SystemPrompt.assemble((_section(slot, facts) for slot in slots), facts, config_digest)
+
+
+def _section(slot: PromptSlot, facts: PromptFacts) -> Section:
+    # A prompt without an identity is no prompt: where the owner's fails, the default one stands.
+    fallback = prompt_text("identity") if slot.name == "identity" else Passage()
+    passage, notices = behind_bulkhead(f"prompt section {slot.name}", lambda: slot.passage(facts), fallback)
+    return Section.of(slot.name, slot.tier, passage.with_notes(notices) if notices else passage)
+
+
+def load_sources(home: Home | None = None, config: Config | None = None) -> Sources:
+    """What the slots read from, for a home."""
+    home = home or get_hermes_home()
+    return Sources(home, config or load_config(home), host=host_facts(environment().host))
+
+
+def new_facts(
+    config: Config,
+    *,
+    cwd: str | os.PathLike[str] | WorkDir = "",
+    platform: str = "cli",
+    model: str = "",
+    provider: str = "",
+    session_id: str = "",
+    now: datetime | None = None,
+    tools: Iterable[str] | None = None,
+    system_message: str = "",
+) -> PromptFacts:
+    """The facts of a new session; what is not given comes from the configuration, the clock, the process."""
+    chosen = cwd if isinstance(cwd, WorkDir) else resolve_cwd(os.fspath(cwd), config.agent.cwd)[0]
+    name, maker = model or config.model.default, provider or ("" if model else config.model.provider)
+    enabled = tools if tools is not None else config.tools.enabled
+    return PromptFacts(
+        cwd=chosen,
+        now=now or datetime.now().astimezone(),
+        session_id=session_id,
+        platform=platform,
+        model=profile_for(name, maker, config.models, None if model else config.model.context_window),
+        tools=frozenset(TOOL_NAMES if enabled is None else enabled),
+        system_message=system_message,
+    )

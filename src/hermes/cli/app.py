@@ -1,0 +1,54 @@
+"""The table of commands. A command's module is imported when the command is called."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from hermes import __version__
+from hermes.bulkhead import behind_bulkhead
+from hermes.cli.lazy import LazyGroup
+from hermes.cli.screen import show_notices
+from hermes.errors import HermesError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "config": ("hermes.cli.config:group", "Show, check and change config.yaml."),
+    "doctor": ("hermes.cli.doctor:command", "Look for problems and say how to mend them."),
+    "prompt": ("hermes.cli.prompt:group", "See the system prompt and explain every byte of it."),
+    "scan": ("hermes.cli.scan:command", "Look for prompt injection in files and folders."),
+    "trust": ("hermes.cli.trust:group", "Accept a file that the scanner stopped, by its content."),
+}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings=CONTEXT, no_args_is_help=True)
+@click.version_option(__version__, "-V", "--version", message="hermes %(version)s")
+def hermes() -> None:
+    """The agent whose prompt you can see, trust and afford."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command; every failure ends in one line that says what to do, never in a traceback."""
+    code, notices = behind_bulkhead("hermes", lambda: _run(arguments), 70)
+    show_notices(notices)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        result = hermes.main(arguments, "hermes", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        return 130
+    except HermesError as error:
+        click.echo(f"Error: {error}", err=True)
+        return 1
+    except BrokenPipeError:  # the reader has seen enough
+        sys.stderr.close()
+        return 141
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,111 @@
+"""The options of every command that looks at a prompt, and the prompt they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import click
+
+from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
+from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, new_facts
+from hermes.agent.workdir import resolve_cwd
+from hermes.config import environment
+from hermes.paths import ensure_home
+from hermes.prompt import PromptFacts, SystemPrompt
+from hermes.provenance import Notice
+
+_OPTIONS = (
+    click.option("--cwd", default="", help="Work in this directory.", metavar="DIR"),
+    click.option("--platform", default="cli", show_default=True, help="The surface that is spoken on."),
+    click.option("--model", default="", help="The model, as provider:name or name.", metavar="MODEL"),
+    click.option(
+        "--tools", default=None, help="Names of the tools that are on, with commas.", metavar="NAMES"
+    ),
+    click.option("--at-time", default="", help="The time the session begins, in ISO 8601.", metavar="TIME"),
+    click.option("--session", default="", help="The id of the session.", metavar="ID"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the options ask for."""
+
+    cwd: str = ""
+    platform: str = "cli"
+    model: str = ""
+    tools: str | None = None
+    at_time: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A prompt with all that it was built from. `notices` are those of home, configuration and prompt."""
+
+    prompt: SystemPrompt
+    facts: PromptFacts
+    sources: Sources
+    notices: tuple[Notice, ...]
+
+
+def prompt_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that describe a prompt; their values come as one `Asked` named `asked`."""
+    from functools import wraps
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        names = Asked.__dataclass_fields__
+        asked = Asked(**{name: given.pop(name) for name in names})
+        command(asked=asked, **given)
+
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def build(asked: Asked) -> Built:
+    """Build the prompt that a new session would get. UsageError for an option that makes no sense."""
+    sources = load_sources()
+    notices = ensure_home(sources.home, DEFAULT_AGENT_IDENTITY + "\n")
+    configured = environment().cwd or sources.config.agent.cwd
+    workdir, more = resolve_cwd(asked.cwd, configured)
+    model, provider = _model(asked.model)
+    facts = new_facts(
+        sources.config,
+        cwd=workdir,
+        platform=asked.platform,
+        model=model,
+        provider=provider,
+        session_id=asked.session,
+        now=_time(asked.at_time),
+        tools=None if asked.tools is None else _names(asked.tools),
+    )
+    prompt = build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest)
+    return Built(prompt, facts, sources, (*notices, *sources.config.notices, *more, *prompt.notices))
+
+
+def _model(given: str) -> tuple[str, str]:
+    provider, colon, name = given.partition(":")
+    if colon and "/" not in provider and name and not name[0].isdigit():
+        return name, provider
+    return given, ""
+
+
+def _names(given: str) -> tuple[str, ...]:
+    return tuple(name for part in given.split(",") if (name := part.strip()))
+
+
+def _time(given: str) -> datetime | None:
+    if not given:
+        return None
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        raise click.BadParameter(
+            f"{given!r} is no time; expected ISO 8601, such as 2026-03-30T14:30:00-07:00",
+            param_hint="--at-time",
+        ) from None
+    return moment if moment.tzinfo else moment.astimezone()

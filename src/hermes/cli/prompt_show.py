@@ -1,0 +1,34 @@
+"""`hermes prompt show`."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from hermes.cli.build import Asked, build, prompt_options
+from hermes.cli.screen import show_notices
+from hermes.prompt import Tier
+
+
+@click.command("show")
+@prompt_options
+@click.option("--tier", type=click.Choice([t.value for t in Tier]), help="Only this tier.")
+@click.option("--json", "as_json", is_flag=True, help="The whole prompt with spans, notices and decisions.")
+@click.option("-q", "--quiet", is_flag=True, help="No notices that are only information.")
+def command(asked: Asked, tier: str | None, as_json: bool, quiet: bool) -> None:
+    """Print the exact bytes of the prompt on stdout, and notices on stderr.
+
+    Without --tier the output is the prompt and nothing else, not even a final line end.
+    """
+    built = build(asked)
+    show_notices(built.notices, quiet=quiet)
+    if as_json:
+        body = json.loads(built.prompt.to_json())
+        if tier:
+            body["sections"] = [s for s in body["sections"] if s["tier"] == tier]
+        click.echo(json.dumps(body, ensure_ascii=False, indent=1))
+        return
+    text = built.prompt.layer(Tier(tier)).text if tier else built.prompt.text
+    sys.stdout.buffer.write(text.encode("utf-8"))

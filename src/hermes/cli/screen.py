@@ -1,0 +1,28 @@
+"""What is shown to a person: notices on stderr, colours only where they are wanted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+import click
+
+from hermes.config import environment
+from hermes.provenance import Notice
+
+_COLOURS = {"info": "cyan", "warning": "yellow", "error": "red"}
+
+
+def show_notices(notices: Iterable[Notice], *, quiet: bool = False) -> None:
+    """Print notices to stderr, each once; `quiet` leaves out what is only information."""
+    for notice in dict.fromkeys(notices):
+        if quiet and notice.level == "info":
+            continue
+        label = click.style(f"{notice.level}:", fg=_COLOURS[notice.level], bold=True)
+        click.echo(f"{label} {notice.text}", err=True, color=wants_colour(sys.stderr))
+
+
+def wants_colour(stream: object) -> bool:
+    """Whether a stream is a terminal whose owner has not asked for no colour."""
+    is_terminal = getattr(stream, "isatty", lambda: False)()
+    return bool(is_terminal) and not environment().no_color
