@@ -7,7 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hermes.errors import FileRefused
+from hermes.errors import ConfigError, FileRefused
 from hermes.provenance import Level
 from hermes.text import decode
 
@@ -72,18 +72,36 @@ def _failed(line: int, text: str) -> Document:
     return Document(problems=(Problem("error", line, text),), readable=False)
 
 
-def _parse_text(text: str) -> Document:
+def compose(text: str) -> Any:
+    """The tree of nodes of a YAML text, None when it is empty. Raises YAMLError or a PARSER_FAILURES."""
     from ruamel.yaml import YAML
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.max_depth = MAX_DEPTH
+    yaml.composer.warn_double_anchors = False
+    root = yaml.compose(text)
+    return None if root is None or is_null(root) else root
+
+
+def parse_value(text: str) -> Any:
+    """One value as it is typed on a command line; ConfigError when it is no YAML."""
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        root = compose(text)
+        return None if root is None else _Reading(_Lines(text)).value(root, ())
+    except (YAMLError, _Unusable, *PARSER_FAILURES):
+        raise ConfigError(f"{text} is no YAML value; put it in quotes: '\"…\"'") from None
+
+
+def _parse_text(text: str) -> Document:
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.nodes import MappingNode
 
     lines = _Lines(text)
-    yaml = YAML(typ="safe", pure=True)
-    yaml.max_depth = MAX_DEPTH
-    yaml.composer.warn_double_anchors = False
     try:
-        root = yaml.compose(text)
-        if root is None or _is_null(root):
+        root = compose(text)
+        if root is None:
             return Document()
         if not isinstance(root, MappingNode):
             return _failed(lines.at(root.start_mark), "the file must hold keys with values, one a line")
@@ -122,7 +140,7 @@ class _Lines:
         return bisect_left(self._ends, mark.index) + 1
 
 
-def _is_null(node: Any) -> bool:
+def is_null(node: Any) -> bool:
     return str(node.tag).endswith(":null")
 
 

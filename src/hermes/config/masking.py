@@ -15,9 +15,13 @@ _WHOLE = frozenset({"key", "auth", "bearer", "pass", "pwd"})
 _VALUE = re.compile(
     r"\b(?:sk|pk|rk)[-_][\w-]{12,}|\bgh[a-z]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}"
     r"|\bxox[a-z]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}|\bAIza[\w-]{30,}|\bhf_\w{20,}|\beyJ[\w-]{10,}\.[\w-]{10,}[\w.-]*"
+    r"|(?<=[?&]key=)[^&\s]+|(?<=token=)[^&\s]+|(?<=api_key=)[^&\s]+"
     r"|\b\d{8,12}:[\w-]{30,}|(?<=://)[^/\s@]+(?=@)|(?i:(?<=\bbearer ))[\w.~+/-]{12,}",
     re.ASCII,
 )
+_COUNTS = re.compile(r"tokens?$")
+"""Names that hold a number of tokens as often as a token."""
+
 _REFERENCE = re.compile(r"\$\{\w+\}|\$\w+")
 
 
@@ -41,7 +45,7 @@ def masked(value: object, name: str = "") -> object:
             return MASK
         return _VALUE.sub(MASK, value)
     if isinstance(value, int) and not isinstance(value, bool) and names_secret(name):
-        return MASK
+        return value if _COUNTS.search(name.lower()) else MASK
     return value
 
 

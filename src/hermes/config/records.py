@@ -26,8 +26,28 @@ def plain(value: object) -> object:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class ModelConfig:
+class _Record:
+    """Equality and display for the records below.
+
+    Written once instead of generated for each: generating them is most of what this import costs.
+    """
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # they hold mappings
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"{type(self).__name__}({values})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ModelConfig(_Record):
     """`model:`. `context_window` in tokens; `None` leaves it to what is known of the model."""
 
     default: str = ""
@@ -36,8 +56,8 @@ class ModelConfig:
     base_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentConfig:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AgentConfig(_Record):
     """`agent:`. A personality is a text, or a mapping of `system_prompt`, `tone`, `style`, `description`."""
 
     system_prompt: str = ""
@@ -50,8 +70,8 @@ class AgentConfig:
     timezone: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextConfig:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ContextConfig(_Record):
     """`context:`. `import_roots` are absolute paths."""
 
     kinds: tuple[str, ...] = ("hermes", "agents", "claude", "cursor")
@@ -59,8 +79,8 @@ class ContextConfig:
     import_roots: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryConfig:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MemoryConfig(_Record):
     """`memory:`. Limits in characters."""
 
     memory_enabled: bool = True
@@ -69,8 +89,8 @@ class MemoryConfig:
     user_char_limit: int = 1375
 
 
-@dataclass(frozen=True, slots=True)
-class SkillsConfig:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SkillsConfig(_Record):
     """`skills:`. `dirs` are absolute paths; `index_tokens` None is 3,000 or 2 % of the window, the lesser."""
 
     disabled: tuple[str, ...] = ()
@@ -79,22 +99,22 @@ class SkillsConfig:
     pinned: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SecurityConfig:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SecurityConfig(_Record):
     """`security:`. `scan` maps a trust or scope to a mode for `high` and for `medium` findings."""
 
     scan: Mapping[str, Mapping[str, str]] = field(default_factory=_nothing)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsConfig:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ToolsConfig(_Record):
     """`tools:`. `enabled` None means every tool that is on by default."""
 
     enabled: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Config(_Record):
     """What config.yaml says, with the defaults where it says nothing or nothing usable.
 
     `platform_hints` maps a platform to a text or to a mapping of `append` and `replace`; `models` maps
@@ -127,8 +147,8 @@ class Config:
 DEFAULTS = Config()
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Environment(_Record):
     """What the environment asks for, beside HERMES_HOME.
 
     `ephemeral_system_prompt` is added to each call; `no_color` as no-color.org has it; `cwd` is a
