@@ -116,51 +116,64 @@ def listed(item: Form, words: str, *, in_order: bool = True) -> Form:
         if not isinstance(value, list):
             raise Malformed
         kept: list[str] = []
+        told: list[tuple[Place, object, str]] = []
         for number, given in enumerate(value):
             try:
                 kept.append(str(item.read(given, complain)))
             except Malformed as bad:
-                complain((str(number),), given, bad.words or item.words)
+                told.append(((str(number),), given, bad.words or item.words))
         if value and not kept:
             raise Malformed
+        _pass_on(told, complain)
         return tuple(dict.fromkeys(kept)) if in_order else tuple(sorted(set(kept)))
 
     return Form(words, read)
 
 
-def mapped(entry: Form, words: str) -> Form:
-    """A mapping from any names; bad entries are reported and left out."""
+def mapped(entry: Form, words: str, *, usual: tuple[str, ...] = ()) -> Form:
+    """A mapping from any names; bad entries are reported and left out.
+
+    A name that is nearly one of the `usual` ones is taken for a slip and reported too.
+    """
 
     def read(value: object, complain: Complain) -> Mapping[str, object]:
         if not isinstance(value, dict):
             raise Malformed
-        return _entries(value, dict.fromkeys(value, entry), complain)
+        slips = {name for name in value if name not in usual and nearest(name, usual, 0.8)}
+        for name in sorted(slips):
+            complain((name,), value[name], f"another name; did you mean {nearest(name, usual)}?")
+        kept = {name: given for name, given in value.items() if name not in slips}
+        return _entries(kept, dict.fromkeys(kept, entry), complain)
 
     return Form(words, read)
 
 
-def record(entries: Mapping[str, Form], words: str, *, strict: bool = False) -> Form:
-    """A mapping with known names, at least one; `strict`: one bad entry spoils the whole."""
+def record(entries: Mapping[str, Form], words: str, *, vital: str = "") -> Form:
+    """A mapping with known names, at least one; a bad value of the `vital` one spoils the whole."""
     names = tuple(entries)
 
     def read(value: object, complain: Complain) -> Mapping[str, object]:
         if not isinstance(value, dict):
             raise Malformed
+        told: list[tuple[Place, object, str]] = []
         for name in sorted(set(value) - set(names)):
             near = nearest(name, names)
             known = f"did you mean {near}?" if near else f"known are {', '.join(names)}"
-            complain((name,), value[name], f"a known name; {known}")
+            told.append(((name,), value[name], f"a known name; {known}"))
         known_ones = {name: given for name, given in value.items() if name in entries}
-        kept = _entries(known_ones, entries, _refuse if strict else complain)
-        if not kept:
+        kept = _entries(known_ones, entries, lambda *bad: told.append(bad))
+        if not kept or (vital in value and vital not in kept):
             raise Malformed
+        _pass_on(told, complain)
         return kept
 
     return Form(words, read)
 
 
-def _refuse(place: Place, _: object, expected: str) -> None:
-    raise Malformed(f"{expected} under {'.'.join(place)}")
+def _pass_on(told: list[tuple[Place, object, str]], complain: Complain) -> None:
+    """Report the bad parts of a value that is kept; one that is not kept is reported as a whole."""
+    for place, given, expected in told:
+        complain(place, given, expected)
 
 
 def _entries(

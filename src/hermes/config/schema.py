@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import get_args
 
 from hermes.config import forms
 from hermes.config.forms import DIRECTORY, FILLED, FLAG, TEXT, Form, listed, mapped, one_of, record, whole
 from hermes.config.records import DEFAULTS
 from hermes.files import read_file
+from hermes.provenance import Trust
 
 CONTEXT_KINDS = ("hermes", "agents", "claude", "cursor", "user", "gemini", "copilot", "cline", "windsurf")
 
@@ -52,7 +54,9 @@ _PERSONALITY = forms.text_or(
     "a text, or a mapping of system_prompt, tone, style, description",
 )
 _HINT = forms.text_or(
-    record({"append": FILLED, "replace": FILLED}, "a mapping of append or replace to a text", strict=True),
+    record(
+        {"append": FILLED, "replace": FILLED}, "a mapping of append or replace to a text", vital="replace"
+    ),
     "a text, or a mapping of append or replace to a text",
 )
 _MODE = one_of("block", "redact", "warn")
@@ -141,7 +145,11 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "security.scan",
-        mapped(_SCAN, "a mapping from package, owner, caller, project, third_party or a scope to modes"),
+        mapped(
+            _SCAN,
+            "a mapping from package, owner, caller, project, third_party or a scope to modes",
+            usual=get_args(Trust),
+        ),
         "What is done about findings, by who vouches for the text: block, redact or warn.",
     ),
     Key(
