@@ -257,8 +257,14 @@ class PlatformSlot:
     tier: Tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:
-        overrides = self.sources.config.platform_hints
-        return resolve_hint(facts.platform, overrides, self.sources.platforms)
+        sources = self.sources
+        return resolve_hint(
+            facts.platform,
+            sources.config.platform_hints,
+            sources.platforms,
+            sources.policies,
+            sources.home.config,
+        )
 
 
 @dataclass(frozen=True, slots=True)

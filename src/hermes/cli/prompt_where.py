@@ -1,0 +1,54 @@
+"""`hermes prompt where`."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+
+import click
+
+from hermes.cli.build import Asked, build, prompt_options
+from hermes.inspect.where import Whereabouts, where
+
+
+@click.command("where")
+@click.argument("file")
+@prompt_options
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.pass_context
+def command(ctx: click.Context, asked: Asked, file: str, as_json: bool) -> None:
+    """Did FILE, or FILE:LINE, reach the model? Where does it stand, or what kept it out?
+
+    Exit code 0 when it did, 1 when not.
+    """
+    path, line = _target(file)
+    built = build(asked)
+    base = built.facts.cwd.path if asked.cwd else os.getcwd()
+    found = where(built.prompt, os.path.normpath(os.path.join(base, os.path.expanduser(path))), line)
+    if as_json:
+        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=1))
+    else:
+        _show(found, file)
+    ctx.exit(0 if found.reached else 1)
+
+
+def _target(given: str) -> tuple[str, int]:
+    path, colon, line = given.rpartition(":")
+    if colon and line.isascii() and line.isdigit() and int(line) > 0 and not os.path.exists(given):
+        return path, int(line)
+    return given, 0
+
+
+def _show(found: Whereabouts, name: str) -> None:
+    if not found.reached:
+        click.echo(f"{name} did not reach the model: {found.reason}")
+        return
+    click.echo(f"{name} reached the model: {found.reason}")
+    for place in found.places:
+        lines = f"lines {place.first_line}-{place.last_line}"
+        if place.first_line == place.last_line:
+            lines = f"line {place.first_line}"
+        at = f"{place.tier} / {place.section}, prompt line {place.prompt_line}, character {place.offset}"
+        click.echo(f"  {lines}: {at}")
+        click.echo(f"    {place.text}")
