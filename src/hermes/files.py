@@ -49,13 +49,18 @@ def read_file(path: str, *, inside: str | None = None, max_bytes: int = MAX_BYTE
         raise FileRefused("unreadable", f"bad path: {error}") from None
     if inside is not None and not is_inside(real, inside):
         raise FileRefused("outside project", f"it is a link to {real}, outside {inside}")
-    data, torn = _read_regular(real, max_bytes)
+    data, torn = read_regular(real, max_bytes)
     if torn:  # someone wrote meanwhile: one more try sees the finished file in nearly every case
-        data, torn = _read_regular(real, max_bytes)
+        data, torn = read_regular(real, max_bytes)
     return Contents(data, real, torn)
 
 
-def _read_regular(path: str, max_bytes: int) -> tuple[bytes, bool]:
+def read_regular(path: str, max_bytes: int = MAX_BYTES) -> tuple[bytes, bool]:
+    """The bytes of a regular file, and whether it changed while being read.
+
+    For a caller that has judged links itself and reads many files: no path is resolved. Raises `FileRefused`
+    like `read_file`.
+    """
     try:
         _check(os.stat(path), max_bytes)
         # O_NONBLOCK: should the path turn into a pipe between stat and open, the open still returns.

@@ -1,0 +1,89 @@
+"""Fitting texts into a budget: what they weigh, a fair share for each, and where a text may end.
+
+Tokens are estimated without a tokenizer: 3.5 ASCII characters, or 2 bytes of UTF-8 of anything else, count
+as one. For prose in current vocabularies that is on the high side, so that a budget is kept rather than
+overrun. To add up exactly, weights are whole fourteenths of a token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hermes.text import grapheme_start
+
+METHOD = "3.5 ASCII characters or 2 other bytes per token"
+TOKEN = 14
+_ASCII = 4
+_BYTE = 7
+ELLIPSIS = "…"
+
+
+def weight(text: str) -> int:
+    """Fourteenths of a token. The weight of a whole is the sum of the weights of its parts."""
+    if text.isascii():
+        return _ASCII * len(text)
+    ascii_chars = len(text.encode("ascii", "ignore"))
+    return _ASCII * ascii_chars + _BYTE * (len(text.encode("utf-8", "replace")) - ascii_chars)
+
+
+def tokens(text: str) -> int:
+    """Estimated tokens, rounded up."""
+    return -(-weight(text) // TOKEN)
+
+
+def fair_share(weights: Sequence[int], room: int) -> int:
+    """The largest cap for which the weights, none counted above the cap, fit into the room.
+
+    Short ones stay whole and long ones share what they leave.
+    """
+    left = len(weights)
+    for size in sorted(weights):
+        if size * left > room:
+            return max(0, room) // left
+        room -= size
+        left -= 1
+    return max(weights, default=0)
+
+
+def shortened(text: str, cap: int) -> str:
+    """The text if it weighs no more than `cap`, else its beginning with an ellipsis, which together do not.
+
+    It ends between words (or between characters where a script has no spaces), never inside a grapheme;
+    empty when nothing fits.
+    """
+    if weight(text) <= cap:
+        return text
+    end = _longest(text, cap - weight(ELLIPSIS))
+    kept = text[: grapheme_start(text, _word_end(text, end))].rstrip(" ,;:.-–—(")
+    return kept + ELLIPSIS if kept else ""
+
+
+def _longest(text: str, room: int) -> int:
+    """The number of leading characters that weigh at most `room`."""
+    if room <= 0:
+        return 0
+    if text.isascii():
+        return min(len(text), room // _ASCII)
+    for at, char in enumerate(text):
+        room -= weight(char)
+        if room < 0:
+            return at
+    return len(text)
+
+
+def _word_end(text: str, end: int) -> int:
+    """The last boundary between words at or before `end`; `end` itself inside a first, endless word."""
+    for at in range(end, 0, -1):
+        if text[at] == " " or _wide(text[at]) or _wide(text[at - 1]):
+            return at
+    return end
+
+
+def _wide(char: str) -> bool:
+    """Whether a line may break beside a character: East Asian scripts are written without spaces."""
+    return (
+        "\u2e80" <= char <= "\ud7ff"
+        or "\uf900" <= char <= "\ufaff"
+        or "\uff00" <= char <= "\uffef"
+        or char >= "\U00020000"
+    )

@@ -1,0 +1,138 @@
+"""From the places a walk has found to a library: all read and judged, each name given to one skill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hermes.errors import FileRefused
+from hermes.files import read_regular
+from hermes.provenance import Decision, Notice, Origin, digest_of
+from hermes.security.policy import Policies
+from hermes.skills.admission import judge
+from hermes.skills.find import Found, Root
+from hermes.skills.parse import parse_category, parse_skill
+from hermes.skills.records import Broken, Category, Library, Place, Skill
+from hermes.text import well_formed
+
+
+def build_library(found: Found, roots: tuple[Root, ...], policies: Policies) -> Library:
+    """Read and judge what a walk has found."""
+    skills, broken, notices = _read_skills(found)
+    categories, notes = _read_categories(found, broken)
+    notices += notes
+    order = {root.label: at for at, root in enumerate(roots)}
+    skills.sort(key=lambda s: (order[s.root], s.category, s.name, s.folder))
+    names = sorted({s.category for s in skills if s.category})
+    known = {c.name: c for c in reversed(categories)}
+    shelf = [known.get(name) or Category(name) for name in names]
+    skills, shelf, judged = judge(skills, shelf, policies)
+    winners, shadowed, shadows = _winners(skills)
+    if shadowed:
+        notices.append(_shadow_notice(shadowed))
+    decisions = [*found.decisions, *judged.decisions, *shadows]
+    for problem in broken:
+        decisions.append(_decision(problem))
+        notices.append(_complaint(problem))
+    notices += [*found.notices, *judged.notices]
+    winners.sort(key=lambda s: (s.category, s.name))
+    decisions.sort(key=lambda d: (d.path, d.verdict, d.detail))
+    notices.sort(key=lambda n: (n.origin.path if n.origin else "", n.text))
+    return Library(
+        tuple(winners),
+        tuple(shadowed),
+        tuple(shelf),
+        tuple(broken),
+        tuple(decisions),
+        tuple(notices),
+        _digest(skills, shelf, decisions, notices),
+        policies,
+    )
+
+
+def _read_skills(found: Found) -> tuple[list[Skill], list[Broken], list[Notice]]:
+    skills: list[Skill] = []
+    broken = list(found.broken)
+    notices: list[Notice] = []
+    for place in found.skills:
+        data = _read(place)
+        if isinstance(data, Broken):
+            broken.append(data)
+            continue
+        result, notes = parse_skill(data, place)
+        notices += notes
+        if isinstance(result, Skill):
+            skills.append(result)
+        else:
+            broken.append(result)
+    return skills, broken, notices
+
+
+def _read_categories(found: Found, broken: list[Broken]) -> tuple[list[Category], list[Notice]]:
+    categories: list[Category] = []
+    notices: list[Notice] = []
+    for place in found.categories:
+        data = _read(place)
+        if isinstance(data, Broken):
+            broken.append(data)
+            continue
+        result, notes = parse_category(data, place)
+        notices += notes
+        if isinstance(result, Category):
+            categories.append(result)
+        else:
+            broken.append(result)
+    return categories, notices
+
+
+def _read(place: Place) -> bytes | Broken:
+    try:
+        data, torn = read_regular(place.path)
+        return read_regular(place.path)[0] if torn else data
+    except FileRefused as error:
+        if error.verdict == "missing":
+            return Broken(place.path, 0, "it is a link to nothing", "missing")
+        return Broken(
+            place.path, 0, str(error), "too large" if error.verdict == "too large" else "unreadable"
+        )
+
+
+def _decision(problem: Broken) -> Decision:
+    detail = f"line {problem.line}: {problem.reason}" if problem.line else problem.reason
+    return Decision(well_formed(problem.path), "skill", problem.verdict, detail)
+
+
+def _complaint(problem: Broken) -> Notice:
+    path = well_formed(problem.path)
+    place = f"{path}:{problem.line}" if problem.line else path
+    text = f"{place} is left out: {problem.reason}"
+    return Notice("warning", text, Origin("skill", path, "", problem.line, problem.line, "owner"))
+
+
+def _winners(skills: Iterable[Skill]) -> tuple[list[Skill], list[Skill], list[Decision]]:
+    """Of several skills of one name the first in order of root, category and folder loads."""
+    first: dict[str, Skill] = {}
+    shadowed: list[Skill] = []
+    decisions: list[Decision] = []
+    for skill in skills:
+        winner = first.setdefault(skill.name, skill)
+        if winner is not skill:
+            shadowed.append(skill)
+            detail = f"by {winner.address} ({well_formed(winner.path)}); it loads as {skill.address}"
+            decisions.append(Decision(well_formed(skill.path), "skill", "shadowed", detail))
+    return list(first.values()), shadowed, decisions
+
+
+def _shadow_notice(shadowed: list[Skill]) -> Notice:
+    names = ", ".join(sorted(skill.address for skill in shadowed))
+    text = f"{len(shadowed)} skills have the name of another and load only as: {names}. Rename them"
+    return Notice("warning", text, shadowed[0].origin)
+
+
+def _digest(
+    skills: list[Skill], categories: list[Category], decisions: list[Decision], notices: list[Notice]
+) -> str:
+    parts = [f"{s.path}\0{s.digest}" for s in skills]
+    parts += [f"{c.path}\0{c.digest}" for c in categories]
+    parts += [f"{d.path}\0{d}" for d in decisions]
+    parts += [n.text for n in notices]
+    return digest_of("\n".join(parts))

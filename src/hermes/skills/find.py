@@ -1,0 +1,222 @@
+"""Walking the roots: where the SKILL.md and DESCRIPTION.md files are, and the proof that this is still so.
+
+A directory with a SKILL.md is a skill and is not looked into any further; every other one is a category.
+Real directories are looked at before links, so that a link to a skill never hides the skill itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hermes.files import is_inside
+from hermes.provenance import Decision, Notice, Origin, Trust
+from hermes.skills.records import Broken, Place
+from hermes.text import well_formed
+
+MAX_DEPTH = 6
+"""How many directories deep below a root a skill may lie."""
+MAX_DIRECTORIES = 2_000
+"""How many directories of one root are looked at."""
+
+VENDOR = frozenset(("node_modules", "bower_components", "__pycache__", "site-packages", "venv", "vendor"))
+_SKILL = os.sep + "SKILL.md"
+
+
+class Root(NamedTuple):
+    """A directory of skills, the label it is addressed by, and who vouches for it."""
+
+    path: str
+    label: str
+    trust: Trust
+
+
+Stamp = tuple[int, int, int, int, int] | None
+"""What a stat says of a file; None when there is nothing to stat."""
+
+
+def stamp_of(path: str) -> Stamp:
+    """Modification and change time (ns), size, inode and device. Follows links."""
+    try:
+        s = os.stat(path)
+    except OSError:
+        return None
+    return s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino, s.st_dev
+
+
+@dataclass(slots=True)
+class Found:
+    """The result of a walk. `watched` are the paths whose stamps, if unchanged, prove it still true."""
+
+    skills: list[Place] = field(default_factory=list)
+    categories: list[Place] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+    watched: list[str] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+
+class _Directory(NamedTuple):
+    path: str
+    real: str
+    category: str
+    name: str
+    depth: int
+
+
+def find(roots: tuple[Root, ...]) -> Found:
+    """All candidates below the roots, each root's in a fixed order."""
+    found = Found()
+    seen: dict[str, str] = {}
+    allowed = tuple(os.path.realpath(root.path) for root in roots)
+    for root, real in zip(roots, allowed, strict=True):
+        _Walk(root, real, allowed, seen, found).run()
+    return found
+
+
+@dataclass(slots=True)
+class _Walk:
+    root: Root
+    real: str
+    allowed: tuple[str, ...]
+    seen: dict[str, str]
+    found: Found
+    count: int = 0
+    links: deque[_Directory] = field(default_factory=deque)
+    too_deep: list[str] = field(default_factory=list)
+
+    def run(self) -> None:
+        root = self.root
+        if stamp_of(root.path) is None or not os.path.isdir(root.path):
+            self._no_root()
+            return
+        queue = deque([_Directory(root.path, self.real, "", "", 0)])
+        while queue or self.links:
+            directory = queue.popleft() if queue else self.links.popleft()
+            if self.count >= MAX_DIRECTORIES:
+                self._notice(
+                    f"{root.path}: more than {MAX_DIRECTORIES:,} directories; those from "
+                    f"{directory.path} on were not looked at"
+                )
+                break
+            self.count += 1
+            if (first := self.seen.setdefault(directory.real, directory.path)) is not directory.path:
+                self._decide(directory.path, "duplicate", f"of {first}")
+                continue
+            self._look(directory, queue)
+        if self.too_deep:
+            self._notice(
+                f"{root.path}: {len(self.too_deep)} directories lie deeper than {MAX_DEPTH} and were not "
+                f"looked at, first {self.too_deep[0]}"
+            )
+
+    def _no_root(self) -> None:
+        self.found.watched.append(self.root.path)
+        self._decide(self.root.path, "missing")
+        if self.root.trust != "owner":
+            self._notice(f"{self.root.path}: named in skills.dirs, but there is no such directory")
+
+    def _look(self, directory: _Directory, queue: deque[_Directory]) -> None:
+        """One directory: a skill, or a category whose subdirectories join the queue."""
+        if directory.depth and self._is_file(path := directory.path + _SKILL):
+            self._skill(directory, path)
+            return
+        self.found.watched.append(directory.path)
+        try:
+            with os.scandir(directory.path) as listing:
+                entries = sorted(listing, key=_name)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            self.found.broken.append(Broken(directory.path, 0, reason, "unreadable"))
+            return
+        if skill := next((e for e in entries if e.name.lower() == "skill.md"), None):
+            if directory.depth or self.root.trust != "owner":
+                self._skill(directory, skill.path)
+                return
+            reason = "it lies in the skills directory itself; a skill has a directory of its own"
+            self.found.broken.append(Broken(skill.path, 0, reason))
+        below = f"{directory.category}/{directory.name}" if directory.category else directory.name
+        for entry in entries:
+            self._entry(entry, directory, below, queue)
+
+    def _entry(
+        self, entry: os.DirEntry[str], parent: _Directory, below: str, queue: deque[_Directory]
+    ) -> None:
+        name = entry.name
+        link = entry.is_symlink()
+        try:
+            is_directory = entry.is_dir()
+        except OSError as error:  # a link to itself, for one
+            reason = (error.strerror or str(error)).lower()
+            self.found.broken.append(Broken(entry.path, 0, reason, "unreadable"))
+            return
+        if not is_directory:
+            if name.lower() == "description.md" and below and self._may_read(entry.path, link):
+                self.found.categories.append(self._place(entry.path, below, ""))
+                self.found.watched.append(entry.path)
+            return
+        if name.startswith("."):
+            return
+        if name.lower() in VENDOR:
+            self._decide(entry.path, "off", "a directory of other people's code")
+            return
+        if parent.depth >= MAX_DEPTH:
+            self.too_deep.append(entry.path)
+        elif not link:
+            queue.append(_Directory(entry.path, parent.real + os.sep + name, below, name, parent.depth + 1))
+        elif self._may_read(entry.path, link):
+            real = os.path.realpath(entry.path)
+            self.links.append(_Directory(entry.path, real, below, name, parent.depth + 1))
+
+    def _skill(self, directory: _Directory, path: str) -> None:
+        link = os.path.islink(path)
+        self.found.watched.append(path)
+        if not self._may_read(path, link):
+            return
+        if link:  # one file offered by two directories is one skill
+            real = os.path.realpath(path)
+            first = self.seen.get(os.path.dirname(real)) or self.seen.setdefault(real, path)
+            if first is not path:
+                self._decide(path, "duplicate", f"of {first}")
+                return
+        name = directory.name or os.path.basename(self.real)
+        self.found.skills.append(self._place(path, directory.category, name))
+
+    def _place(self, path: str, category: str, folder: str) -> Place:
+        return Place(path, well_formed(category), well_formed(folder), self.root.label, self.root.trust)
+
+    def _may_read(self, path: str, link: bool) -> bool:
+        """Links may lead anywhere in the owner's home, but not out of a root that others fill."""
+        if not link or self.root.trust == "owner":
+            return True
+        real = os.path.realpath(path)
+        if any(is_inside(real, root) for root in self.allowed):
+            return True
+        self._decide(path, "outside project", f"links to {real}")
+        self._notice(
+            f"{path}: it links to {real}, outside {self.root.path}, and was left out; "
+            "to use it, name its directory in skills.dirs"
+        )
+        return False
+
+    @staticmethod
+    def _is_file(path: str) -> bool:
+        """Whether there is anything of this name: a broken link, a pipe or a directory is a broken skill."""
+        try:
+            os.lstat(path)
+        except OSError:
+            return False
+        return True
+
+    def _decide(self, path: str, verdict: str, detail: str = "") -> None:
+        self.found.decisions.append(Decision(well_formed(path), "skill", verdict, well_formed(detail)))  # type: ignore[arg-type]
+
+    def _notice(self, text: str) -> None:
+        origin = Origin("skill", well_formed(self.root.path), trust=self.root.trust)
+        self.found.notices.append(Notice("warning", well_formed(text), origin))
+
+
+def _name(entry: os.DirEntry[str]) -> str:
+    return entry.name

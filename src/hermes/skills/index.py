@@ -1,0 +1,195 @@
+"""The index of skills in the prompt: one budget for the whole, shared fairly, and a notice of every cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hermes.prompts import prompt_text
+from hermes.provenance import Decision, Notice, Origin, Passage, Span
+from hermes.security.gate import findings_in
+from hermes.skills.admission import blocking
+from hermes.skills.budget import TOKEN, weight
+from hermes.skills.offer import Setting, host_os, split
+from hermes.skills.plan import Plan, plan_index, title_of
+from hermes.skills.records import Category, Library, Skill
+from hermes.text import well_formed
+
+DEFAULT_TOKENS = 3_000
+
+
+def index_budget(context_window: int | None) -> int:
+    """Tokens for the whole index: 3,000, or 2 % of the window where that is less."""
+    return min(DEFAULT_TOKENS, context_window * 2 // 100) if context_window else DEFAULT_TOKENS
+
+
+def skills_index(
+    library: Library,
+    *,
+    tools: frozenset[str],
+    toolsets: frozenset[str] | None = None,
+    system: str = "",
+    disabled: frozenset[str] = frozenset(),
+    pinned: tuple[str, ...] = (),
+    budget_tokens: int = DEFAULT_TOKENS,
+) -> Passage:
+    """The section of the prompt that names the skills offered to this session; empty when there are none.
+
+    Never over `budget_tokens` (see `budget.METHOD`): whole descriptions while they fit, then all shortened
+    to a fair share, then names, then as many names as fit with their number. Descriptions of `pinned`
+    skills are not shortened. Notices say what was cut, decisions what became of each skill.
+    """
+    system = system or host_os()
+    key = (library.digest, library.policies, tools, toolsets, system, disabled, pinned, budget_tokens)
+    if (made := _made.get(key)) is None:
+        here, off = split(library, Setting(tools, toolsets, system, disabled))
+        more = prompt_text("skills_more" if "skills_list" in tools else "skills_more_unlisted")
+        made = _index(library, here, off, _Frame(budget_tokens, more, pinned))
+        if len(_made) >= _MADE_LIMIT:
+            _made.clear()
+        _made[key] = made
+    return made
+
+
+_made: dict[tuple[object, ...], Passage] = {}
+_MADE_LIMIT = 64
+
+
+def forget_indexes() -> None:
+    """Drop every index this process has rendered."""
+    _made.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What stands around the skills, and the room it leaves (in `budget.weight`)."""
+
+    budget_tokens: int
+    more: Passage
+    pinned: tuple[str, ...] = ()
+
+    @property
+    def room(self) -> int:
+        around = weight(prompt_text("skills_index")) + weight(_OPEN) + weight(_CLOSE)
+        return self.budget_tokens * TOKEN - around
+
+
+_OPEN = "\n<available_skills>\n"
+_CLOSE = "</available_skills>"
+
+
+def _index(library: Library, offered: list[Skill], off: list[Decision], frame: _Frame) -> Passage:
+    shelf = {c.name: c for c in library.categories}
+    notices = list(library.notices)
+    while True:
+        plan = plan_index(offered, shelf, frame.room, frame.pinned, weight(frame.more) + 4 * 8)
+        passage = _rendered(plan, shelf, frame)
+        refused = _refused(passage, plan, library) if plan.level != "full" else []
+        if not refused:
+            break
+        offered = [skill for skill in offered if skill not in refused]
+        for skill in refused:
+            off.append(Decision(well_formed(skill.path), "skill", "blocked", "as it would be sent"))
+            notices.append(_refusal(skill))
+    if plan.level != "full":
+        notices.append(_cut_notice(plan, frame.budget_tokens))
+    decisions = (*library.decisions, *off, *(_decided(skill, shown) for skill, shown in plan.shown))
+    return Passage(passage, passage.spans, tuple(notices), decisions)
+
+
+def _rendered(plan: Plan, shelf: Mapping[str, Category], frame: _Frame) -> Passage:
+    lines = [(skill, shown) for skill, shown in plan.shown if shown is not None]
+    if not lines:
+        return Passage()
+    head = prompt_text("skills_index")
+    texts: list[str] = [str(head), _OPEN]
+    spans = [*head.spans, Span(len(head), len(head) + len(_OPEN), _OWN)]
+    at = spans[-1].end
+    current: str | None = None
+
+    def add(text: str, origin: Origin, transforms: tuple[str, ...] = ()) -> None:
+        nonlocal at
+        texts.append(text)
+        spans.append(Span(at, at + len(text), origin, transforms))
+        at += len(text)
+
+    for skill, shown in lines:
+        if (title := title_of(skill)) != current:
+            current = title
+            category = shelf.get(skill.category) or Category(skill.category)
+            described = plan.categories.get(title, "")
+            cut = ("shortened",) if described and described != category.description else ()
+            add(f"  {title}: {described}\n" if described else f"  {title}:\n", category.origin, cut)
+        if shown:
+            cut = () if shown == skill.description else ("shortened",)
+            add(f"    - {skill.name}: {shown}\n", skill.origin, cut)
+        else:
+            add(f"    - {skill.name}\n", skill.origin, ("description left out",))
+    if left := len(plan.shown) - len(lines):
+        add(frame.more.format(count=left) + "\n", _OWN)
+    add(_CLOSE, _OWN)
+    return Passage("".join(texts), tuple(spans))
+
+
+_OWN = Origin("hermes", "hermes/skills/index.py")
+
+
+def _refused(passage: Passage, plan: Plan, library: Library) -> list[Skill]:
+    """Skills whose lines, as they would be sent, the gate blocks though their whole descriptions passed."""
+    findings = findings_in(passage)
+    if not findings:
+        return []
+    by_origin = {skill.origin: skill for skill, _ in plan.shown}
+    refused = []
+    for finding in findings:
+        for span in passage.spans:
+            skill = by_origin.get(span.origin)
+            touched = span.start < finding.end and finding.start < span.end
+            if touched and skill and skill not in refused and blocking([finding], skill, library.policies):
+                refused.append(skill)
+    return refused
+
+
+def _refusal(skill: Skill) -> Notice:
+    text = (
+        f"{skill.origin.place}: the skill {skill.name!r} was blocked: shortened for the index, it and its "
+        "neighbours read as an attack. Shorten the description or raise skills.index_tokens"
+    )
+    return Notice("error", text, skill.origin)
+
+
+def _decided(skill: Skill, shown: str | None) -> Decision:
+    path = well_formed(skill.path)
+    if shown == skill.description:
+        return Decision(path, "skill", "loaded")
+    if shown is None:
+        return Decision(path, "skill", "cut", "not in the index: no room")
+    if not shown:
+        return Decision(path, "skill", "cut", "name only: no room for descriptions")
+    return Decision(path, "skill", "cut", f"{len(shown) - 1} of {len(skill.description)} characters")
+
+
+_NAMED = 12
+
+
+def _cut_notice(plan: Plan, budget_tokens: int) -> Notice:
+    cut = [s.name for s, shown in plan.shown if shown is not None and shown != s.description]
+    gone = [s.name for s, shown in plan.shown if shown is None]
+    parts = []
+    if cut:
+        how = "shortened" if plan.level == "shortened" else "left out"
+        parts.append(f"{len(cut):,} of {len(plan.shown):,} descriptions were {how} ({_listed(cut)})")
+    if gone:
+        parts.append(f"{len(gone):,} skills are not named at all ({_listed(gone)})")
+    if not parts:
+        parts.append("descriptions of categories were shortened")
+    text = (
+        f"the skills index was cut to its budget of {budget_tokens:,} tokens: {'; '.join(parts)}. "
+        "Raise skills.index_tokens, shorten descriptions or disable skills"
+    )
+    return Notice("warning", text, _OWN)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,117 @@
+"""The library on disk, so that a new process need not read a thousand files.
+
+A line with format, checksum and key, then JSON. Whatever is not exactly that is ignored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import zlib
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from hermes.errors import FileRefused
+from hermes.files import read_regular, replace_file
+from hermes.paths import Home
+from hermes.provenance import Decision, Notice, Origin
+from hermes.security.policy import Policies
+from hermes.skills.find import Stamp, stamp_of
+from hermes.skills.records import ALWAYS, PLAIN, Broken, Category, Conditions, Details, Library, Skill
+
+FILE = "skills.json"
+FORMAT = 1
+_MAX_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A library with what must still be true of the disk for it to be the present one."""
+
+    library: Library
+    watched: tuple[str, ...]
+    stamps: tuple[Stamp, ...]
+
+    def holds(self) -> bool:
+        """Whether every watched path is as it was."""
+        return all(stamp_of(path) == stamp for path, stamp in zip(self.watched, self.stamps, strict=True))
+
+
+def write(home: Home, key: str, remembered: Remembered) -> None:
+    """Store a snapshot; a home that cannot be written is no matter."""
+    body = json.dumps(_to_rows(remembered), separators=(",", ":")).encode()
+    head = f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}\n".encode()
+    with contextlib.suppress(OSError):
+        if os.path.isdir(home.root):
+            os.makedirs(home.cache, mode=0o700, exist_ok=True)
+            replace_file(os.path.join(home.cache, FILE), head + body)
+
+
+def read(home: Home, key: str, policies: Policies) -> Remembered | None:
+    """The stored snapshot of this key; None when there is none or it is damaged."""
+    try:
+        data, _ = read_regular(os.path.join(home.cache, FILE), _MAX_BYTES)
+    except FileRefused:
+        return None
+    head, _, body = data.partition(b"\n")
+    if head != f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}".encode():
+        return None
+    try:
+        return _from_rows(json.loads(body), policies)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        return None
+
+
+def remove(home: Home) -> None:
+    """Delete the snapshot, if there is one."""
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(home.cache, FILE))
+
+
+def _to_rows(remembered: Remembered) -> dict[str, Any]:
+    library = remembered.library
+    return {
+        "skills": [_skill_row(s) for s in library.skills],
+        "shadowed": [_skill_row(s) for s in library.shadowed],
+        "categories": library.categories,
+        "broken": library.broken,
+        "decisions": [astuple(d) for d in library.decisions],
+        "notices": [astuple(n) for n in library.notices],
+        "digest": library.digest,
+        "watched": remembered.watched,
+        "stamps": remembered.stamps,
+    }
+
+
+def _skill_row(skill: Skill) -> tuple[Any, ...]:
+    conditions = None if skill.conditions == ALWAYS else skill.conditions
+    details = None if skill.details == PLAIN else skill.details
+    return (*skill[:-2], conditions, details)
+
+
+def _from_rows(rows: dict[str, Any], policies: Policies) -> Remembered:
+    library = Library(
+        tuple(map(_skill, rows["skills"])),
+        tuple(map(_skill, rows["shadowed"])),
+        tuple(Category(*row) for row in rows["categories"]),
+        tuple(Broken(*row) for row in rows["broken"]),
+        tuple(Decision(*row) for row in rows["decisions"]),
+        tuple(Notice(level, text, Origin(*o) if o else None) for level, text, o in rows["notices"]),
+        rows["digest"],
+        policies,
+    )
+    stamps = tuple(tuple(s) if s else None for s in rows["stamps"])
+    return Remembered(library, tuple(rows["watched"]), stamps)
+
+
+def _skill(row: list[Any]) -> Skill:
+    conditions, details = row[-2:]
+    row[-2] = ALWAYS
+    row[-1] = PLAIN
+    if conditions is not None:
+        row[-2] = Conditions._make(tuple(v) if isinstance(v, list) else v for v in conditions)
+    if details is not None:
+        license_, compatibility, tools, metadata = details
+        row[-1] = Details(license_, compatibility, tuple(tools), tuple((k, v) for k, v in metadata))
+    return Skill._make(row)
