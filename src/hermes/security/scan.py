@@ -1,95 +1,145 @@
-"""The scanner: reads a text as a model would and reports what tries to command it."""
+"""The scanner: reads a text as a model would and reports what tries to command it.
+
+One pass of an automaton over the folded text finds the few words that matter; phrase and shape rules look only
+at the passages around them. Hidden regions and disguised runs are read by the same rules, one level down.
+Linear in the length of the text; rules and automata are loaded by the first scan, not by the import.
+"""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-Severity = Literal["high", "medium", "low"]
+from hermes.security.findings import Finding, Mark, Severity
 
-_VERSION = "0"
-_INVISIBLE = re.compile("[\u00ad\u180e\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_RULES: tuple[tuple[str, str, str, str], ...] = (
-    (
-        "prompt_injection",
-        "override",
-        r"\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}"
-        r"(?:previous|prior|above|earlier|all|your)\s+(?:\w+\s+){0,2}(?:instructions?|rules|guidelines|prompts?)\b",
-        "asks the reader to drop the instructions it was given",
-    ),
-    (
-        "deception_hide",
-        "deception",
-        r"\b(?:do\s+not|don'?t|never)\s+(?:tell|inform|mention|reveal)\b.{0,20}\buser\b",
-        "asks the reader to keep something from the user",
-    ),
-    (
-        "sys_prompt_override",
-        "system_prompt",
-        r"\bsystem\s+prompt\s+override\b|\boverride\s+(?:\w+\s+){0,2}system\s+prompt\b",
-        "claims to replace the system prompt",
-    ),
-    (
-        "html_comment_injection",
-        "hidden_html",
-        r"<!--.{0,400}?\b(?:ignore|override|secret|hidden|do\s+not|you\s+must)\b.{0,400}?-->",
-        "an HTML comment carries an order",
-    ),
-    (
-        "hidden_div",
-        "hidden_html",
-        r"<\w+\b[^<>]{0,200}style\s*=\s*[\"'][^\"'<>]{0,200}display\s*:\s*none",
-        "an element that is not shown carries text",
-    ),
-    (
-        "exfil_curl",
-        "exfiltration",
-        r"\bcurl\b[^\n]{0,200}\$\{?\w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)",
-        "a request carries a secret out",
-    ),
-    (
-        "read_secrets",
-        "secrets",
-        r"\bcat\s+[^\s|;]{0,80}(?:\.env|credentials|\.netrc|\.pgpass|id_rsa)\b",
-        "reads a file that holds secrets",
-    ),
-)
+if TYPE_CHECKING:
+    from hermes.security.literals import Finder
 
+__all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One passage that tries to command the reader. Offsets are characters of the scanned text."""
-
-    id: str
-    family: str
-    severity: Severity
-    start: int
-    end: int
-    line: int
-    column: int
-    reads: str
-    why: str
+_AROUND = 150
+_DEEPEST = 2
+_COMMANDS = frozenset({"exfiltration", "secrets", "remote_code", "persistence"})
+_SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 
 def scan(text: str) -> tuple[Finding, ...]:
-    """All findings, sorted by (start, end, id)."""
-    found = []
-    for id_, family, pattern, why in _RULES:
-        for match in re.finditer(pattern, text, re.IGNORECASE | re.DOTALL):
-            found.append(_finding(text, id_, family, match.start(), match.end(), why))
-    for match in _INVISIBLE.finditer(text):
-        id_ = f"invisible_unicode_U+{ord(match[0]):04X}"
-        found.append(_finding(text, id_, "invisible", match.start(), match.end(), "renders as nothing"))
-    return tuple(sorted(found, key=lambda f: (f.start, f.end, f.id)))
+    """Everything in the text that tries to command its reader, sorted by (start, end, id)."""
+    from hermes.security import invisible
+    from hermes.security.findings import settle
 
-
-def _finding(text: str, id_: str, family: str, start: int, end: int, why: str) -> Finding:
-    line_start = text.rfind("\n", 0, start) + 1
-    line = text.count("\n", 0, start) + 1
-    return Finding(id_, family, "high", start, end, line, start - line_start + 1, text[start:end][:120], why)
+    return settle(text, [*invisible.find(text), *_read(text, 0)])
 
 
 def scanner_version() -> str:
     """Changes whenever the same text could give other findings; part of every cache key."""
-    return _VERSION
+    from hermes.security.rulebook import load
+
+    return load().version
+
+
+def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
+    """Marks of a text and of all that is hidden in it, in offsets of the text."""
+    from hermes.security.context import Context
+    from hermes.security.normalise import fold
+    from hermes.security.phrases import matcher
+    from hermes.security.shapes import shapes
+
+    view = fold(text)
+    passages, places, riddles = _survey(view.text, whole=bool(hidden or joined))
+    context = Context(view.text)
+    for start, end in passages:
+        for mark in matcher().find(view.text, start, end, hidden, joined):
+            soft = not hidden and context.mentions(mark.start, mark.end)
+            yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
+    for mark, may_soften in shapes().find(view.text, places):
+        soft = may_soften and not hidden and context.mentions(mark.start, mark.end, mark.family in _COMMANDS)
+        yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
+    if depth < _DEEPEST:
+        yield from _hidden(text, depth)
+        yield from _disguised(text, depth)
+        for start, end, read, how in riddles:
+            for mark in _read(read, _DEEPEST):
+                if mark.severity == "high":
+                    yield mark._replace(
+                        id="encoded_payload", start=view.start(start), end=view.end(end), why=f"{how} text: {mark.why}"
+                    )
+
+
+def _hidden(text: str, depth: int) -> Iterator[Mark]:
+    from hermes.security import hidden
+
+    for region in hidden.regions(text.lower() if len(text.lower()) == len(text) else text):
+        for mark in _read(text[region.start : region.end], depth + 1, region.kind):
+            if mark.severity != "low":
+                yield mark._replace(
+                    id=region.id, family="hidden_html", severity="high",
+                    start=region.start + mark.start, end=region.start + mark.end, why=f"not shown to people: {mark.why}",
+                )  # fmt: skip
+
+
+def _disguised(text: str, depth: int) -> Iterator[Mark]:
+    from hermes.security.decode import disguises
+
+    for disguise in disguises(text):
+        for mark in _read(disguise.text, depth + 1, joined=disguise.joined):
+            if mark.severity == "high":
+                yield mark._replace(
+                    id="encoded_payload", start=disguise.start, end=disguise.end,
+                    reads=disguise.text, why=f"{disguise.how}: {mark.why}",
+                )  # fmt: skip
+
+
+def _placed(mark: Mark, start: int, end: int, soft: bool) -> Mark:
+    severity = _SOFTER[mark.severity] if soft else mark.severity
+    return mark._replace(severity=severity, start=start, end=end)
+
+
+Riddle = tuple[int, int, str, str]
+
+
+def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[str, int]], list[Riddle]]:
+    """Passages worth reading, places of shape triggers, and lines in a shifted alphabet."""
+    from hermes.security.decode import undo
+    from hermes.security.shapes import shapes
+
+    find, names, riddling = _anchors()
+    triggers = shapes().triggers
+    passages: list[tuple[int, int]] = []
+    places: list[tuple[str, int]] = []
+    riddles: dict[tuple[int, str], Riddle] = {}
+    low = high = -1
+    for number, end in find.find(text):
+        name = names[number]
+        if name in triggers:
+            places.append((name, end - len(name)))
+        if how := riddling.get(name):
+            start, stop = max(0, end - 200), min(len(text), end + 200)
+            start = max(start, text.rfind("\n", start, end) + 1)
+            line_end = text.find("\n", end, stop)
+            stop = stop if line_end < 0 else line_end
+            if (start, how) not in riddles:
+                riddles[start, how] = (start, stop, undo(text[start:stop], how), how)
+        if low >= 0 and end - _AROUND <= high:
+            high = end + _AROUND
+        else:
+            if low >= 0:
+                passages.append((low, min(high, len(text))))
+            low, high = max(0, end - _AROUND), end + _AROUND
+    if low >= 0:
+        passages.append((low, min(high, len(text))))
+    if whole:
+        passages = [(0, len(text))]
+    return passages, places, list(riddles.values())
+
+
+@lru_cache(maxsize=1)
+def _anchors() -> tuple[Finder, list[str], dict[str, str]]:
+    from hermes.security.decode import telltales
+    from hermes.security.literals import finder
+    from hermes.security.rulebook import load
+
+    riddling = telltales()
+    names = sorted({*load().anchors, *riddling})
+    return finder(names), names, riddling

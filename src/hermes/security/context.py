@@ -1,0 +1,103 @@
+"""Use or mention: is a passage an order to the reader, or does the text talk about such orders?
+
+The rule. A passage is a mention when it is *set apart* (quoted, in a code fence, a table row, a list item or
+a code span) and something near says that it is an example, an attack or a thing to refuse: the words before
+it in its paragraph, the heading above, or the line that opens the list or fence. Mentions warn, uses block.
+Text that is hidden from people is never a mention.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+_CUE = re.compile(
+    r"\b(?:example|e\.g\.|such as|phrases?|attempts?|attack\w*|inject\w*|jailbreak\w*|malicious|adversar\w*|payloads?"
+    r"|refuse|reject|detect\w*|flag\b|flagged|suspicious|untrusted|threats?|exploit\w*|poison\w*|manipulat\w*|red[- ]team\w*"
+    r"|test cases?|vulnerab\w*|sanitiz\w*|anti-?patterns?|beispiel\w*|exemple\w*|ejemplo\w*|exemplo\w*|esempi\w*|angriff\w*"
+    r"|attaque\w*|ataque\w*|attacc\w*|пример\w*|атак\w*|інʼєкц\w*|инъекц\w*|bypass\w*|evad\w*|harmful|dangerous"
+    r"|never (?:obey|follow|comply|trust|execute|act on)|(?:do not|don't) (?:obey|follow|comply|trust|execute|act on|be fooled)"
+    r"|looks? like|sounds? like|text like|says?\b|saying|containing|contains|patterns?|indicators?|signs?|blocklist|filter\w*)"
+    r"|例如|比如|攻击|注入|拒绝|恶意|检测|例|攻撃|拒否|悪意|예시|공격|악의|مثال|هجوم|उदाहरण|ตัวอย่าง|דוגמ"
+)
+_STRONG = re.compile(
+    r"prompt[\s_-]?injection|injection (?:attack|attempt|pattern|detect|test|payload)|jailbreak|attack|red[- ]?team"
+    r"|malicious|adversarial|threat|vulnerab|exploit|security (?:test|rule|check|pattern|review|audit)|pentest"
+    r"|提示注入|提示词注入|注入攻击|プロンプトインジェクション|프롬프트 인젝션|инъекци|偵測|检测|攻击"
+)
+_QUOTES = re.compile("[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2018\u2019`]|(?<!\\w)'|'(?!\\w)")
+_FENCE = re.compile(r"^[ \t>]{0,12}(?:```|~~~)", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s")
+_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+_BACK = 320
+
+
+class Context:
+    """Answers for one view, which is scanned once for fences and headings."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def mentions(self, start: int, end: int, command: bool = False) -> bool:
+        """Whether the passage [start, end) is spoken about. A command in a fence counts as documentation."""
+        fenced = self._fenced(start)
+        if command and fenced is not None:
+            return True
+        apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._item(start)
+        if not apart:
+            return False
+        return self._cued(start, end, fenced)
+
+    def _line(self, at: int) -> tuple[int, int]:
+        start = self._text.rfind("\n", 0, at) + 1
+        end = self._text.find("\n", at)
+        return start, len(self._text) if end < 0 else end
+
+    def _quoted(self, start: int, end: int) -> bool:
+        line_start, line_end = self._line(start)
+        before = _QUOTES.search(self._text, max(line_start, start - 160), start)
+        after = _QUOTES.search(self._text, end, min(len(self._text), max(line_end, end), end + 160))
+        return bool(before and after)
+
+    def _table(self, start: int) -> bool:
+        line_start, line_end = self._line(start)
+        return self._text.count("|", line_start, min(line_end, line_start + 2000)) >= 2
+
+    def _item(self, start: int) -> bool:
+        line_start, _ = self._line(start)
+        return bool(_ITEM.match(self._text, line_start, start))
+
+    def _cued(self, start: int, end: int, fence: int | None) -> bool:
+        line_start, line_end = self._line(start)
+        quoted = self._quoted(start, end) or fence is not None or self._table(start)
+        if quoted and _CUE.search(self._text, max(line_start, start - _BACK), start):
+            return True
+        if quoted and _STRONG.search(self._text, end, min(line_end, end + 160)):
+            return True
+        opener = fence if fence is not None else start
+        back = max(0, opener - _BACK)
+        if _STRONG.search(self._text, back, opener) or (quoted and _CUE.search(self._text, back, opener)):
+            return True
+        heading = self._heading(start)
+        return bool(heading and _STRONG.search(heading))
+
+    def _heading(self, at: int) -> str:
+        place = bisect_right(self._headings[0], at) - 1
+        return self._headings[1][place] if place >= 0 else ""
+
+    def _fenced(self, at: int) -> int | None:
+        """Offset of the fence that encloses `at`."""
+        place = bisect_right(self._fences, at)
+        return self._fences[place - 1] if place % 2 else None
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        if "```" not in self._text and "~~~" not in self._text:
+            return []
+        return [match.start() for match in _FENCE.finditer(self._text)]
+
+    @cached_property
+    def _headings(self) -> tuple[list[int], list[str]]:
+        found = list(_HEADING.finditer(self._text))
+        return [match.start() for match in found], [match[0] for match in found]

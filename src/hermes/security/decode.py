@@ -1,0 +1,228 @@
+"""Text in disguise: runs that hold another text, and what they read once undone.
+
+Plausible runs are found by byte translation and substring search, so that ordinary prose costs next to
+nothing; only what is found is decoded.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_LONGEST = 200_000
+_LEAST = 18
+
+
+class Disguise(NamedTuple):
+    """The stretch [start, end) of the text and what it reads undone. `joined`: word breaks were lost."""
+
+    start: int
+    end: int
+    text: str
+    how: str
+    joined: bool = False
+
+
+def _table(**groups: str) -> bytes:
+    table = bytearray(b" " * 256)
+    for mark, letters in groups.items():
+        for letter in letters:
+            table[ord(letter)] = ord(mark)
+    return bytes(table)
+
+
+_UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS = "0123456789"
+_RUNS = _table(a=_UPPER + _UPPER.lower() + _DIGITS + "+/=_-")
+_HEXES = _table(h=_DIGITS + "abcdefABCDEF")
+_BITS = _table(b="01")
+_NUMBERS = _table(d=_DIGITS)
+_LEET = _table(a=_UPPER + _UPPER.lower(), x="0134578@$")
+_MORSE_MARKS = _table(m=".-", s=" /|")
+_LETTERS = bytes(
+    97 if chr(code).isalnum() or code == 0x3F else 10 if code == 10 else 32 for code in range(256)
+)
+_HEX_LIST = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,;:]{1,2}){7,}(?:0x|\\x)?[0-9a-fA-F]{2}")
+_BIT_LIST = re.compile(r"(?:[01]{7,8}[\s,]{0,2}){4,}")
+_NUMBER_LIST = re.compile(r"(?:\d{2,3}[\s,;]{1,2}){9,}\d{2,3}")
+_MORSE_RUN = re.compile(r"(?:[.-]{1,5}[ /|]{1,3}){9,}[.-]{1,5}")
+_SPACED = re.compile(r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W_](?!\w)")
+_LEET_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
+_MORSE = dict(
+    zip(
+        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..".split(),
+        _UPPER.lower(),
+        strict=True,
+    )
+)
+
+
+def disguises(text: str) -> Iterator[Disguise]:
+    """Everything in the text that decodes to something readable."""
+    data = text.encode("latin-1", "replace")
+    yield from _encoded(text, data)
+    yield from _listed(text, data)
+    yield from _spaced(text, data)
+    yield from _leet(text, data)
+
+
+def _encoded(text: str, data: bytes) -> Iterator[Disguise]:
+    marked = data.translate(_RUNS)
+    least = b"a" * _LEAST
+    at = marked.find(least)
+    while at >= 0:
+        end = marked.find(b" ", at)
+        end = len(marked) if end < 0 else end
+        while end - at >= 40 and text[end : end + 1] == "\n" and marked[end + 1 : end + 5] == b"aaaa":
+            following = marked.find(b" ", end + 1)
+            end = len(marked) if following < 0 else following
+        run = text[at : min(end, at + _LONGEST)]
+        for how, read in _readings("".join(run.split())):
+            yield Disguise(at, end, read, how)
+        at = marked.find(least, end)
+
+
+def _readings(run: str) -> Iterator[tuple[str, str]]:
+    if re.fullmatch(r"[0-9a-fA-F]+", run):
+        yield from _readable("hex", bytes.fromhex(run[: len(run) // 2 * 2]))
+        return
+    if set(run) <= set("-=_"):
+        return
+    if run.isupper() and re.fullmatch(r"[A-Z2-7]+=*", run):
+        body = run.rstrip("=")
+        try:
+            yield from _readable("base32", base64.b32decode(body + "=" * (-len(body) % 8)))
+        except binascii.Error:
+            pass
+    body = run.split("=", 1)[-1] if "=" in run[:-3] else run
+    body = body.rstrip("=").replace("-", "+").replace("_", "/").lstrip("/")
+    whole = body[:-1] if len(body) % 4 == 1 else body
+    if len(whole) >= 12:
+        try:
+            yield from _readable("base64", binascii.a2b_base64(whole + "=" * (-len(whole) % 4)))
+        except binascii.Error:
+            return
+
+
+def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
+    head = data[:64]
+    if sum(32 <= byte < 127 or byte >= 128 or byte in (9, 10, 13) for byte in head) < len(head):
+        return
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return
+    if sum(letter.isalpha() or letter == " " for letter in text[:200]) * 10 >= 6 * len(text[:200]):
+        yield how, text
+
+
+def _listed(text: str, data: bytes) -> Iterator[Disguise]:
+    hexes = data.translate(_HEXES)
+    if b"hh hh hh hh hh hh" in hexes or b"hh  hh  hh  hh  hh" in hexes or b"hh  xhh" in hexes or b"hh   hh   hh   hh" in hexes:
+        for match in _HEX_LIST.finditer(text):
+            digits = re.findall(r"[0-9a-fA-F]{2}(?![xX])", match[0].replace("0x", "").replace("\\x", ""))
+            yield from _placed(match, "hex", bytes.fromhex("".join(digits)))
+    if b"bbbbbbb" in data.translate(_BITS):
+        for match in _BIT_LIST.finditer(text):
+            bits = re.findall(r"[01]{7,8}", match[0])
+            yield from _placed(match, "binary", bytes(int(bit, 2) for bit in bits))
+    numbers = data.translate(_NUMBERS)
+    if any(mark in numbers for mark in (b"ddd ddd", b"dd ddd ", b"ddd  ddd", b"dd  ddd")):
+        for match in _NUMBER_LIST.finditer(text):
+            codes = [int(code) for code in re.findall(r"\d{2,3}", match[0])]
+            yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
+    morse = data.translate(_MORSE_MARKS)
+    if b"msmm" in morse or b"mmsm" in morse:
+        for match in _MORSE_RUN.finditer(text):
+            words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
+            read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
+            if len(read) >= 8 and "." in match[0] and "-" in match[0]:
+                yield Disguise(match.start(), match.end(), read, "morse", "/" not in match[0])
+
+
+def _placed(match: re.Match[str], how: str, data: bytes) -> Iterator[Disguise]:
+    for name, read in _readable(how, data):
+        yield Disguise(match.start(), match.end(), read, name)
+
+
+def _spaced(text: str, data: bytes) -> Iterator[Disguise]:
+    letters = data.translate(_LETTERS)
+    behind = 0
+    for mark in (b" a a a a a", b"a a a a a ", b" a  a  a  a ", b" a   a   a   a ", b"a a a  a a a"):
+        at = letters.find(mark)
+        while at >= 0:
+            start = max(behind, text.rfind("\n", 0, at) + 1)
+            if at >= behind:
+                stop = text.find("\n", at)
+                stop = len(text) if stop < 0 else stop
+                for match in _SPACED.finditer(text, start, stop):
+                    behind = match.end()
+                    yield _joined(match)
+                behind = max(behind, stop)
+            at = letters.find(mark, max(at + 1, behind))
+        behind = 0
+
+
+def _joined(match: re.Match[str]) -> Disguise:
+    run = match[0]
+    parts = re.split(r"(\s+)", run) if re.fullmatch(r"(?:\S\s+)+\S", run) else re.split(r"([\W_]+)", run)
+    gaps = [len(gap) for gap in parts[1::2]]
+    least = min(gaps)
+    wide = any(gap > least for gap in gaps)
+    read = "".join(part if place % 2 == 0 else " " if len(part) > least else "" for place, part in enumerate(parts))
+    return Disguise(match.start(), match.end(), read, "spaced letters", not wide)
+
+
+def _leet(text: str, data: bytes) -> Iterator[Disguise]:
+    marked = data.translate(_LEET)
+    behind = 0
+    at = marked.find(b"axa")
+    while at >= 0:
+        start = max(behind, text.rfind("\n", 0, at) + 1, at - 400)
+        stop = text.find("\n", at)
+        stop = min(len(text) if stop < 0 else stop, at + 400)
+        line = marked[start:stop]
+        if line.count(b"axa") + line.count(b" xa") >= 2 and b"xaxaxa" not in line:
+            yield Disguise(start, stop, text[start:stop].translate(_LEET_LETTERS), "digits for letters")
+        behind = stop
+        at = marked.find(b"axa", stop)
+
+
+# Words that give a shifted, mirrored or reversed alphabet away.
+_TELLTALES = ("ignore", "instructions", "previous", "disregard", "override", "system prompt", "unrestricted")
+
+
+def telltales() -> dict[str, str]:
+    """Telltale words as they look in disguise, with the name of the disguise."""
+    shown: dict[str, str] = {}
+    for word in _TELLTALES:
+        shown[word[::-1]] = "reversed"
+        shown[atbash(word)] = "atbash"
+        for shift in range(1, 26):
+            shown[shifted(word, -shift)] = f"shifted by {shift}"
+    return shown
+
+
+def undo(text: str, how: str) -> str:
+    """The lower-cased line, read without the disguise that `telltales` named."""
+    if how == "reversed":
+        return text[::-1]
+    if how == "atbash":
+        return atbash(text)
+    return shifted(text, int(how.rsplit(" ", 1)[1]))
+
+
+def shifted(text: str, by: int) -> str:
+    """Each small letter moved along the alphabet."""
+    letters = _UPPER.lower()
+    by %= 26
+    return text.translate(str.maketrans(letters, letters[by:] + letters[:by]))
+
+
+def atbash(text: str) -> str:
+    """The alphabet mirrored."""
+    letters = _UPPER.lower()
+    return text.translate(str.maketrans(letters, letters[::-1]))

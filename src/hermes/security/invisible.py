@@ -1,0 +1,162 @@
+"""Text that draws nothing: which of it is spelling, and which of it hides something.
+
+Decided by rule, not by list: an invisible character passes where Unicode gives it a job (joiners in emoji and
+in scripts that join, variation selectors after a base, direction marks in right-to-left text) and is a finding
+everywhere else. What it hides is decoded and shown.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from hermes.security.findings import Mark
+from hermes.security.normalise import is_invisible
+from hermes.security.tables import is_pictograph
+
+_FLAG = "\U0001f3f4"
+_TAGS = re.compile("[\U000e0000-\U000e007f]+")
+_FLAG_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
+_CONCEAL = re.compile(r"\x1b\[(?:\d+;)*8m")
+_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_OPENERS = {"\u202a": "\u202c", "\u202b": "\u202c", "\u2066": "\u2069", "\u2067": "\u2069", "\u2068": "\u2069"}
+_CLOSERS = "\u202c\u2069"
+_OVERRIDES = "\u202d\u202e"
+_DIRECTION_MARKS = "\u200e\u200f\u061c"
+# Blocks of scripts in which joiners are spelling (Unicode core specification, 23.2).
+_JOINING = re.compile(
+    "[\u0600-\u06ff\u0700-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1aff\u1b00-\u1c4f\ua840-\ua87f"
+    "\ua8e0-\ua8ff\ua980-\ua9ff\uaa60-\uaa7f\uabc0-\uabff\ufb50-\ufdff\ufe70-\ufefe\U00010a00-\U00011fff]"
+)
+# Scripts written without spaces, where a zero-width space marks where a line may break.
+_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3040-\u30ff\u4e00-\u9fff]")
+
+
+def find(text: str) -> Iterator[Mark]:
+    """Marks for every invisible run that has no job where it stands."""
+    if "\x1b" in text:
+        for match in _CONCEAL.finditer(text):
+            yield _mark("hidden_terminal_text", "high", match.start(), match.end(), "ESC[8m", "terminal code that hides text")
+    if text.isascii():
+        return
+    present = sorted(letter for letter in set(text) if letter > "\x7f" and is_invisible(ord(letter)))
+    if not present:
+        return
+    pattern = re.compile("[" + "".join(map(re.escape, present)) + "]+")
+    paired = _paired(text) if any(letter in _OPENERS for letter in present) else frozenset()
+    for match in pattern.finditer(text):
+        yield from _run(text, match.start(), match.end(), paired)
+
+
+def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Mark]:
+    run = text[start:end]
+    if tags := _TAGS.search(run):
+        if not (text[start - 1 : start] == _FLAG and _FLAG_TAGS.fullmatch(run)):
+            reads = "".join(chr(ord(c) - 0xE0000) for c in run if 0xE0020 <= ord(c) < 0xE007F)
+            yield _named(tags[0][0], "high", start, end, reads, "tag characters spell a text that is not drawn")
+        return
+    if selectors := _SELECTORS.search(run):
+        yield _named(selectors[0][0], "high", start, end, _hidden_bytes(run), "a run of variation selectors carries data")
+        return
+    for at in range(start, end):
+        severity, why = _judge(text, at, start, end, paired)
+        if why:
+            yield _named(text[at], severity, at, end, _around(text, start, end), why)
+            return
+
+
+def _judge(text: str, at: int, start: int, end: int, paired: frozenset[int]) -> tuple[str, str]:
+    """Severity and reason for the character at `at`, in the invisible run [start, end); no reason: it passes."""
+    letter = text[at]
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if letter in _OVERRIDES:
+        return "high", "turns the reading direction, so that what is shown is not what is read"
+    if letter in _OPENERS or letter in _CLOSERS:
+        return ("low", "") if at in paired else ("high", "direction control without partner or outside right-to-left text")
+    if letter in _DIRECTION_MARKS:
+        return "low", ""
+    if letter == "\u200d":
+        fits = _joins_emoji(text, start, end) or (before and _JOINING.match(before))
+        return ("low", "") if fits else ("high", "a joiner where nothing joins")
+    if letter == "\u200c":
+        return ("low", "") if before and _JOINING.match(before) else ("high", "a non-joiner where nothing joins")
+    if letter == "\u200b":
+        fits = before and after and _SPACELESS.match(before) and _SPACELESS.match(after)
+        return ("low", "") if fits else ("high", "a zero-width space splits or hides text")
+    return _judge_rest(letter, before, after, at)
+
+
+def _judge_rest(letter: str, before: str, after: str, at: int) -> tuple[str, str]:
+    code = ord(letter)
+    if letter == "\ufeff":
+        if at == 0:
+            return "low", ""
+        at_line_start = before in ("", "\n", "\r")
+        return ("medium" if at_line_start else "high", "a byte order mark inside the text")
+    if letter == "\xad":
+        return ("low", "") if not (before.isascii() and before.isalpha()) else ("medium", "soft hyphens inside words")
+    if 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
+        plain = before.isascii() and (before.isalpha() or before.isspace())
+        return ("medium", "a variation selector after a plain letter") if plain else ("low", "")
+    if 0x180B <= code <= 0x180F:
+        return ("low", "") if "\u1800" <= before <= "\u18af" else ("high", "a Mongolian selector outside Mongolian")
+    if letter == "\u2800":
+        drawn = any("\u2801" <= near <= "\u28ff" for near in (before, after) if near)
+        return ("low", "") if drawn else ("medium", "a blank Braille cell stands for space")
+    if letter == "\u034f":
+        return "medium", "a grapheme joiner"
+    return "high", "a character that draws nothing"
+
+
+def _joins_emoji(text: str, start: int, end: int) -> bool:
+    if end - start > 2:  # at most one variation selector beside the joiner
+        return False
+    at = start - 1
+    while at >= 0 and ("\U0001f3fb" <= text[at] <= "\U0001f3ff" or text[at] == "\u20e3"):
+        at -= 1
+    return at >= 0 and end < len(text) and is_pictograph(text[at]) and is_pictograph(text[end])
+
+
+def _paired(text: str) -> frozenset[int]:
+    """Offsets of direction controls that open and close in one paragraph that holds right-to-left letters."""
+    good: set[int] = set()
+    at = 0
+    for line in text.splitlines(keepends=True):
+        stack: list[tuple[str, int]] = []
+        pairs: list[int] = []
+        sound = True
+        for offset, letter in enumerate(line):
+            if letter in _OPENERS:
+                stack.append((_OPENERS[letter], at + offset))
+            elif letter in _CLOSERS:
+                if stack and stack[-1][0] == letter:
+                    pairs += (stack.pop()[1], at + offset)
+                else:
+                    sound = False
+            elif letter in _OVERRIDES:
+                sound = False
+        if sound and not stack and pairs and _RTL.search(line):
+            good.update(pairs)
+        at += len(line)
+    return frozenset(good)
+
+
+def _hidden_bytes(run: str) -> str:
+    codes = [ord(c) - 0xFE00 if ord(c) < 0xFF00 else ord(c) - 0xE0100 + 16 for c in run if ord(c) >= 0xFE00]
+    return bytes(code for code in codes if 0 <= code < 256).decode("utf-8", "replace")
+
+
+def _around(text: str, start: int, end: int) -> str:
+    shown = "".join(f"[U+{ord(letter):04X}]" for letter in text[start : min(end, start + 6)])
+    return text[max(0, start - 24) : start] + shown + text[end : end + 24]
+
+
+def _named(letter: str, severity: str, start: int, end: int, reads: str, why: str) -> Mark:
+    name = unicodedata.name(letter, "").lower()
+    return _mark(f"invisible_unicode_U+{ord(letter):04X}", severity, start, end, reads, f"{why} ({name})" if name else why)
+
+
+def _mark(id_: str, severity: str, start: int, end: int, reads: str, why: str) -> Mark:
+    return Mark(id_, "invisible", severity, start, end, reads, why)

@@ -1,0 +1,264 @@
+"""The text as a model reads it: one case, one alphabet, nothing invisible, mark-up inside words undone.
+
+A `View` remembers for every offset where it came from, so that a finding always points into the original.
+Most characters are replaced one for one; only what appears, disappears or shrinks costs an entry in the map.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hermes.security.tables import look_alikes
+
+# (start, end, what is read there); replacements never overlap.
+Edit = tuple[int, int, str]
+
+_ENTITY = re.compile(r"&(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?")
+_PERCENT = re.compile(r"(?:%[0-9a-f]{2})+")
+_ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})")
+_TAG_IN_WORD = re.compile(r"<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>")
+_MARK_IN_WORD = re.compile(r"(\*{1,3}|~~|``?|__)")
+_MIXED = re.compile(
+    r"[a-z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
+    r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-z]"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+# Marks that only dress a letter: Latin, Hebrew, Arabic. Vowel signs of Indic scripts are spelling and stay.
+_DRESS = re.compile(
+    r"[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640\u1ab0-\u1aff\u1dc0-\u1dff"
+    r"\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+_SMALL_I_WITH_DOT = "\u0130"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A reading of a text, with the way back. `starts` are offsets in the view, `origins` in the original."""
+
+    text: str
+    starts: tuple[int, ...]
+    origins: tuple[tuple[int, int], ...]
+    edits: int
+
+    def start(self, offset: int) -> int:
+        """The original offset at which the character at `offset` of the view begins."""
+        if not self.starts:
+            return offset
+        piece = bisect_right(self.starts, offset) - 1
+        first, _ = self.origins[piece]
+        return first if self._replaced(piece) else first + offset - self.starts[piece]
+
+    def end(self, offset: int) -> int:
+        """The original offset behind the character before `offset` of the view."""
+        if not self.starts or offset == 0:
+            return offset
+        piece = bisect_right(self.starts, offset - 1) - 1
+        first, last = self.origins[piece]
+        if self._replaced(piece):
+            return last
+        return first + offset - self.starts[piece]
+
+    def _replaced(self, piece: int) -> bool:
+        following = self.starts[piece + 1] if piece + 1 < len(self.starts) else len(self.text)
+        first, last = self.origins[piece]
+        return last - first != following - self.starts[piece]
+
+
+def fold(text: str) -> View:
+    """The reading on which rules are matched."""
+    lowered = _lower(text)
+    if not lowered.isascii():
+        lowered, gone = _fold_letters(lowered)
+    else:
+        gone = []
+    return _apply(lowered, sorted((*gone, *_markup(lowered))))
+
+
+def fold_word(word: str) -> str:
+    """The same folding for a word of the lexicon."""
+    return fold(word).text
+
+
+def _lower(text: str) -> str:
+    lowered = text.replace(_SMALL_I_WITH_DOT, "i").lower()
+    if len(lowered) != len(text):  # a letter whose small form is longer: keep offsets, fold one by one
+        lowered = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    return lowered
+
+
+def _fold_letters(text: str) -> tuple[str, list[Edit]]:
+    vanishing: list[str] = []
+    for letter in sorted(letter for letter in set(text) if letter > "\x7f"):
+        reading = _reading(letter)
+        if reading == letter:
+            continue
+        if len(reading) == 1:
+            text = text.replace(letter, reading)
+        else:
+            vanishing.append(letter)
+    gone: list[Edit] = []
+    if vanishing:
+        pattern = re.compile("[" + "".join(map(re.escape, vanishing)) + "]+")
+        for match in pattern.finditer(text):
+            gone.append((match.start(), match.end(), "".join(map(_reading, match[0]))))
+    if _MIXED.search(text):
+        text = _unmix(text)
+    return text, gone
+
+
+@lru_cache(maxsize=4096)
+def _reading(letter: str) -> str:
+    """What one character reads as: itself, another one, several, or nothing."""
+    code = ord(letter)
+    if is_invisible(code) or _DRESS.match(letter):
+        return ""
+    if 0xAC00 <= code <= 0xD7A3 or 0x4E00 <= code <= 0x9FFF or 0x3040 <= code <= 0x30FF:
+        return letter
+    if letter == "\u0451":  # Russian io is often written as ie
+        return "\u0435"
+    if letter in "\u0131\u0142\u0111\u00f8":  # letters whose stroke is no combining mark
+        return {"\u0131": "i", "\u0142": "l", "\u0111": "d", "\u00f8": "o"}[letter]
+    if letter in "\u2018\u2019\u02bc\u2032\uff07":
+        return "'"
+    if 0x250 <= code <= 0x2AF or 0x1D00 <= code <= 0x1D7F or 0x1F100 <= code <= 0x1F1E5 or 0x24B6 <= code <= 0x24E9:
+        return _named_letter(letter)
+    plain = unicodedata.normalize("NFKC", letter).lower()
+    base = unicodedata.normalize("NFD", plain)
+    if base[:1].isascii() or "\u0370" <= base[:1] <= "\u03ff":
+        plain = _DRESS.sub("", base)
+    return plain if 0 < len(plain) <= 6 else letter
+
+
+def _named_letter(letter: str) -> str:
+    """Small capitals, phonetic, circled and squared letters: Unicode's name says which letter is drawn."""
+    *_, last = unicodedata.name(letter, "?").split()
+    if len(last) == 1 and last.isalpha():
+        return last.lower()
+    return look_alikes().get(ord(letter), letter)
+
+
+def is_invisible(code: int) -> bool:
+    """Characters that draw nothing and are not space: the ones a reader cannot see."""
+    return (
+        code in (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0, 0x2800)
+        or 0x180B <= code <= 0x180F
+        or 0x200B <= code <= 0x200F
+        or 0x202A <= code <= 0x202E
+        or 0x2060 <= code <= 0x206F
+        or 0xFE00 <= code <= 0xFE0F
+        or 0xFFF0 <= code <= 0xFFFB
+        or 0x1BCA0 <= code <= 0x1BCA3
+        or 0x1D173 <= code <= 0x1D17A
+        or 0xE0000 <= code <= 0xE0FFF
+    )
+
+
+def _unmix(text: str) -> str:
+    """Look-alike letters of other alphabets, read as Latin: in words that mix alphabets, and in the
+    words beside them that consist of look-alikes only."""
+    table = look_alikes()
+    pieces: list[str] = []
+    done = 0
+    for line_start, line_end in _lines_with(text, _MIXED):
+        line = text[line_start:line_end]
+        pieces += (text[done:line_start], _WORD.sub(lambda word: _latin(word[0], table), line))
+        done = line_end
+    pieces.append(text[done:])
+    return "".join(pieces)
+
+
+def _latin(word: str, table: dict[int, str]) -> str:
+    if word.isascii():
+        return word
+    mixed = bool(_MIXED.search(word))
+    read = word.translate(table)
+    return read if mixed or read.isascii() else word
+
+
+def _lines_with(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    at = 0
+    while match := pattern.search(text, at):
+        start = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", match.end())
+        end = len(text) if end < 0 else end
+        yield start, end
+        at = end
+
+
+def _markup(text: str) -> Iterator[Edit]:
+    if "&" in text:
+        for match in _ENTITY.finditer(text):
+            char = _entity(match[0])
+            if char:
+                yield match.start(), match.end(), char
+    if "%" in text:
+        for match in _PERCENT.finditer(text):
+            decoded = bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace").lower()
+            if decoded.isprintable():
+                yield match.start(), match.end(), decoded
+    if "\\u" in text or "\\x" in text:
+        for match in _ESCAPE.finditer(text):
+            char = _from_code(int(match[0].strip("\\ux{}"), 16))
+            if char:
+                yield match.start(), match.end(), char
+    for mark, pattern in (("<", _TAG_IN_WORD), ("*", _MARK_IN_WORD), ("``", _MARK_IN_WORD), ("~~", _MARK_IN_WORD)):
+        if mark in text:
+            yield from _inside_words(text, mark, pattern)
+
+
+def _inside_words(text: str, mark: str, pattern: re.Pattern[str]) -> Iterator[Edit]:
+    at = text.find(mark)
+    while at >= 0:
+        if at and text[at - 1].isalpha() and (match := pattern.match(text, at)):
+            after = match.end()
+            if after < len(text) and text[after].isalpha():
+                yield at, after, ""
+            at = after - 1
+        at = text.find(mark, at + 1)
+
+
+def _entity(entity: str) -> str:
+    char = html.unescape(entity)
+    if char == entity or not 1 <= len(char) <= 2 or not char.isprintable():
+        return ""
+    return char.lower()
+
+
+def _from_code(code: int) -> str:
+    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+        return ""
+    char = chr(code)
+    return char.lower() if char.isprintable() else ""
+
+
+def _apply(text: str, edits: Iterable[Edit]) -> View:
+    pieces: list[str] = []
+    starts: list[int] = []
+    origins: list[tuple[int, int]] = []
+    done = at = 0
+    for start, end, reading in edits:
+        if start < done:
+            continue
+        if start > done:
+            pieces.append(text[done:start])
+            starts.append(at)
+            origins.append((done, start))
+            at += start - done
+        if reading:
+            pieces.append(reading)
+            starts.append(at)
+            origins.append((start, end))
+            at += len(reading)
+        done = end
+    if not starts and not done:
+        return View(text, (), (), 0)
+    pieces.append(text[done:])
+    starts.append(at)
+    origins.append((done, len(text)))
+    return View("".join(pieces), tuple(starts), tuple(origins), len(starts))

@@ -1,0 +1,177 @@
+"""The rules of the scanner: written as data for people, compiled once into one file for the machine.
+
+`patterns/*.toml` holds one family each, `lexicon/*.toml` one language each. A phrase rule names classes of
+words; a shape is a bounded regular expression that begins at one of its triggers. `python -m
+hermes.security.rulebook` writes `rules.json`, which is all that a scan reads; a test keeps both in step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from hermes.security.normalise import fold_word
+
+# Raise when the code reads the same rules differently.
+CODE = 1
+_HERE = Path(__file__).parent
+_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_GAP = r"[\W_]{1,5}"
+_STARTS, _ENDS = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the lexicon: its first part is searched for, `rest` must follow."""
+
+    literal: str
+    bounds: int
+    classes: int
+    languages: int
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Word classes that must stand close together. `slots` and `classes` are bit sets of classes."""
+
+    id: str
+    family: str
+    severity: str
+    why: str
+    slots: tuple[int, ...]
+    ordered: bool
+    span: int
+    before: str
+    after: str
+    negatable: bool
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A bounded expression, tried where one of its triggers stands and, if it names any, a need is near."""
+
+    id: str
+    family: str
+    severity: str
+    why: str
+    regex: str
+    triggers: tuple[str, ...]
+    needs: tuple[str, ...]
+    mention: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Everything a scan needs to know."""
+
+    version: str
+    classes: tuple[str, ...]
+    languages: tuple[str, ...]
+    words: tuple[Word, ...]
+    anchors: tuple[str, ...]
+    phrases: tuple[Phrase, ...]
+    shapes: tuple[Shape, ...]
+
+
+@lru_cache(maxsize=1)
+def load() -> Rules:
+    """The compiled rules, read on first use."""
+    source = resources.files("hermes.security").joinpath("rules.json").read_text(encoding="utf-8")
+    data = json.loads(source)
+    return Rules(
+        version=f"{CODE}-{hashlib.sha256(source.encode()).hexdigest()[:16]}",
+        classes=tuple(data["classes"]),
+        languages=tuple(data["languages"]),
+        words=tuple(Word(*row) for row in data["words"]),
+        anchors=tuple(data["anchors"]),
+        phrases=tuple(Phrase(*row[:4], tuple(row[4]), *row[5:]) for row in data["phrases"]),
+        shapes=tuple(Shape(*row[:5], tuple(row[5]), tuple(row[6]), row[7]) for row in data["shapes"]),
+    )
+
+
+def families() -> list[dict[str, Any]]:
+    """The families as written, with their examples."""
+    return [tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("patterns/*.toml"))]
+
+
+def compile_rules() -> str:
+    """The text of `rules.json` for the sources as they stand."""
+    lexicon = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("lexicon/*.toml"))}
+    classes = sorted({name for table in lexicon.values() for name in table})
+    languages = sorted(lexicon)
+    phrases, shapes, anchor_classes, anchors = [], [], set[str](), set[str]()
+    for family in families():
+        for rule in family.get("phrase", ()):
+            phrases.append(_phrase(rule, family["family"], classes))
+            if not rule.get("hidden"):
+                anchor_classes.update(rule["slots"][rule.get("anchor", 0)].split())
+        for rule in family.get("shape", ()):
+            triggers = sorted(fold_word(trigger) for trigger in rule["triggers"])
+            needs = sorted(fold_word(need) for need in rule.get("needs", ()))
+            anchors.update(triggers)
+            row = (rule["id"], family["family"], rule["severity"], rule["why"], rule["regex"], triggers, needs)
+            shapes.append((*row, rule.get("mention", True)))
+    words: dict[tuple[str, int, int, str], int] = {}
+    for number, language in enumerate(languages):
+        for entry, bits, is_anchor in _entries(lexicon[language], classes, anchor_classes):
+            literal, bounds, rest, anchor = _parse(entry)
+            key = (literal, bounds, bits, rest)
+            words[key] = words.get(key, 0) | 1 << number
+            if is_anchor:
+                anchors.add(anchor)
+    rows = [(lit, bounds, bits, langs, rest) for (lit, bounds, bits, rest), langs in sorted(words.items())]
+    data = {
+        "classes": classes, "languages": languages, "words": rows, "anchors": sorted(anchors),
+        "phrases": phrases, "shapes": shapes,
+    }  # fmt: skip
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _entries(table: dict[str, str], classes: list[str], anchor_classes: set[str]) -> list[tuple[str, int, bool]]:
+    """Each entry of one language once, with all classes it is in."""
+    bits: dict[str, int] = {}
+    anchored: dict[str, bool] = {}
+    for name, entries in table.items():
+        for entry in entries.split():
+            bits[entry] = bits.get(entry, 0) | 1 << classes.index(name)
+            anchored[entry] = anchored.get(entry, False) or name in anchor_classes
+    return [(entry, bits[entry], anchored[entry]) for entry in bits]
+
+
+def _parse(entry: str) -> tuple[str, int, str, str]:
+    """First part to search, its bounds, the expression for the rest, and the longest part."""
+    opens, closes = not entry.startswith("*"), not entry.endswith("*")
+    parts = [fold_word(part) for part in entry.strip("*").split("_") if part]
+    spaceless = bool(_SPACELESS.search(entry))
+    bounds = 0 if spaceless else (_STARTS * opens | _ENDS * closes)
+    gap = r"[\W_]{0,3}" if spaceless else _GAP
+    rest = "".join(gap + re.escape(part) for part in parts[1:])
+    return parts[0], bounds, rest, max(parts, key=len)
+
+
+def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> tuple[Any, ...]:
+    slots = [sum(1 << classes.index(name) for name in slot.split()) for slot in rule["slots"]]
+    return (
+        rule["id"], family, rule["severity"], rule["why"], slots, rule.get("ordered", False), rule.get("span", 8),
+        rule.get("before", ""), rule.get("after", ""), rule.get("negatable", True), rule.get("hidden", 0),
+    )  # fmt: skip
+
+
+def main() -> int:
+    """Write `rules.json`."""
+    _HERE.joinpath("rules.json").write_text(compile_rules(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

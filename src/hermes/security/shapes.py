@@ -1,0 +1,78 @@
+"""Shape rules: bounded expressions for commands, tokens and set phrases, tried only where a trigger stands."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from hermes.security.findings import Mark
+from hermes.security.rulebook import Shape, load
+
+# No shape reads further than this behind its trigger.
+_REACH = 520
+
+
+class Shapes:
+    """The shapes by trigger; expressions are compiled when their trigger is first met."""
+
+    def __init__(self) -> None:
+        self.triggers: dict[str, list[Shape]] = {}
+        for shape in load().shapes:
+            for trigger in shape.triggers:
+                self.triggers.setdefault(trigger, []).append(shape)
+
+    def find(self, text: str, places: Iterable[tuple[str, int]]) -> Iterator[tuple[Mark, bool]]:
+        """Marks for triggers at places of the view, each with whether its context may soften it."""
+        near = _Needs(text)
+        behind: dict[int, int] = {}
+        for trigger, start in places:
+            for shape in self.triggers.get(trigger, ()):
+                key = id(shape)
+                if start < behind.get(key, 0):
+                    continue
+                if shape.needs and not near.any(shape.needs, start, start + _REACH):
+                    continue
+                match = _compiled(shape.regex).match(text, start, min(len(text), start + _REACH))
+                if match and match.end() > start:
+                    behind[key] = match.end()
+                    yield Mark(shape.id, shape.family, shape.severity, start, match.end(), match[0], shape.why), shape.mention
+
+
+class _Needs:
+    """Whether a literal stands in a stretch of the text; each literal is searched once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._places: dict[str, list[int]] = {}
+
+    def any(self, literals: Iterable[str], start: int, end: int) -> bool:
+        for literal in literals:
+            places = self._places.get(literal)
+            if places is None:
+                places = self._places[literal] = _places(self._text, literal)
+            at = bisect_left(places, start)
+            if at < len(places) and places[at] < end:
+                return True
+        return False
+
+
+def _places(text: str, literal: str) -> list[int]:
+    found = []
+    at = text.find(literal)
+    while at >= 0:
+        found.append(at)
+        at = text.find(literal, at + 1)
+    return found
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@lru_cache(maxsize=1)
+def shapes() -> Shapes:
+    """The shapes of this process, built on first use."""
+    return Shapes()
