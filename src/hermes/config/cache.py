@@ -46,7 +46,7 @@ def _kept(home: Home, digest: str) -> Document | None:
         if body["format"] != FORMAT or body["digest"] != digest:
             return None
         return _document(body)
-    except (FileRefused, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (FileRefused, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         return None
 
 

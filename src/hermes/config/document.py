@@ -124,6 +124,8 @@ def _line_of(error: BaseException, text: str) -> int:
 def _explained(problem: str) -> str:
     if "\\t" in problem or "\t" in problem:
         return "it is not YAML: a tab stands where only spaces may. Indent with spaces"
+    if "another document" in problem:
+        return "a second document begins with ---. Keep one"
     if "depth" in problem or "recursion" in problem:
         return f"it nests deeper than {MAX_DEPTH} levels. Flatten it"
     said = f" ({problem})" if problem else ""

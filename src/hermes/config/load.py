@@ -22,6 +22,12 @@ from hermes.provenance import Level, Notice, Origin, digest_of
 SHOWN = 60
 """Characters of a bad value that a notice shows."""
 
+TOLD = 100
+"""Problems that are told one by one."""
+
+NAMED = 40
+"""Keys of another implementation that are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -51,8 +57,7 @@ def check(document: Document, path: str, digest: str = "") -> Reading:
     checking = _Checking(document, path, digest)
     values = checking.values()
     free = {name: _frozen(document.data[name]) for name in FREE if document.data.get(name) is not None}
-    notices = sorted(checking.notices, key=lambda notice: notice.origin.first_line if notice.origin else 0)
-    config = _config(values, MappingProxyType(free), tuple(notices))
+    config = _config(values, MappingProxyType(free), checking.told())
     return Reading(config, document, checking.lines)
 
 
@@ -81,6 +86,7 @@ class _Checking:
         self.document = document
         self.origin = _origin(path, digest, 0)
         self.notices: list[Notice] = []
+        self.untold = 0
         self.lines: dict[str, int] = {}
         for problem in document.problems:
             self._tell(problem.level, problem.line, problem.text)
@@ -128,19 +134,26 @@ class _Checking:
     def _unknown(self, data: Mapping[str, Any]) -> None:
         foreign: list[str] = []
         for name, value in data.items():
-            if name in BY_NAME or name in FREE:
+            if name in FREE or (name in BY_NAME and "." not in name):
                 continue
-            inner = value if name in SECTIONS and isinstance(value, dict) else None
-            names = [name] if name not in SECTIONS else [f"{name}.{n}" for n in inner or ()]
-            for unknown in names:
-                if unknown in BY_NAME:
-                    continue
-                if is_foreign(unknown):
-                    foreign.append(unknown)
-                else:
-                    self._tell("warning", self._line(unknown), _unknown_text(unknown))
+            if name not in SECTIONS:
+                self._unknown_key(name, self.document.lines.get((name,), 0), foreign)
+                continue
+            for last in value if isinstance(value, dict) else ():
+                if (full := f"{name}.{last}") not in BY_NAME:
+                    self._unknown_key(full, self._line(full), foreign)
         if foreign:
-            self._tell("info", 0, f"kept, but not used by Hermes: {', '.join(sorted(foreign))}")
+            names = sorted(map(_short, foreign))
+            more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+            self._tell("info", 0, f"kept, but not used by Hermes: {', '.join(names[:NAMED])}{more}")
+
+    def _unknown_key(self, name: str, line: int, foreign: list[str]) -> None:
+        if is_foreign(name):
+            foreign.append(name)
+        elif len(self.notices) < TOLD:
+            self._tell("warning", line, _unknown_text(name))
+        else:
+            self.untold += 1
 
     def _line(self, name: str) -> int:
         lines = self.document.lines
@@ -156,13 +169,23 @@ class _Checking:
         if key is not None:
             outcome = f"the default, {in_yaml(key.default)}, stands"
         shown = in_yaml(value, path[-1] if not path[-1].isdigit() else path[-2])
-        text = f"{'.'.join(path)} is {_short(shown)}; expected {expected}; {outcome}"
+        text = f"{_short('.'.join(path))} is {_short(shown)}; expected {expected}; {outcome}"
         self._tell("error", line, text)
 
+    def told(self) -> tuple[Notice, ...]:
+        """All notices, by line."""
+        notices = sorted(self.notices, key=lambda notice: notice.origin.first_line if notice.origin else 0)
+        if self.untold:
+            notices.append(Notice("error", f"config.yaml: and {self.untold:,} more problems", self.origin))
+        return tuple(notices)
+
     def _tell(self, level: Level, line: int, text: str) -> None:
+        if len(self.notices) >= TOLD and level != "info":
+            self.untold += 1
+            return
         where = f"config.yaml line {line}" if line else "config.yaml"
         origin = replace(self.origin, first_line=line, last_line=line)
-        self.notices.append(Notice(level, f"{where}: {text}", origin))
+        self.notices.append(Notice(level, f"{where}: {_printable(text)}", origin))
 
 
 def _origin(path: str, digest: str, line: int) -> Origin:
@@ -182,9 +205,12 @@ def _first_key(section: str) -> str:
 
 
 def _unknown_text(name: str) -> str:
+    if name in BY_NAME:
+        section, _, last = name.partition(".")
+        return f"{name} is written as one name; write {last} below {section}:"
     near = nearest_key(name)
     hint = f"did you mean {near}?" if near else "hermes config keys lists those there are"
-    return f"{name} is not a key of Hermes; {hint}"
+    return f"{_short(name)} is not a key of Hermes; {hint}"
 
 
 def in_yaml(value: object, name: str = "") -> str:
@@ -195,6 +221,11 @@ def in_yaml(value: object, name: str = "") -> str:
             repr(shown) if "'" not in shown and shown.isprintable() else json.dumps(shown, ensure_ascii=False)
         )
     return json.dumps(shown, ensure_ascii=False)
+
+
+def _printable(text: str) -> str:
+    """Control characters of a file must not reach a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def _short(text: str) -> str:
