@@ -13,11 +13,14 @@ InstructionRole = Literal["system", "developer"]
 
 @dataclass(frozen=True, slots=True)
 class CacheTtl:
-    """One lifetime a cache entry may have; `write` is its price as a multiple of plain input."""
+    """One lifetime a cache entry may have; `write` is its price as a multiple of plain input.
+
+    A `write` of 1.0 costs no more than not caching. `seconds` is `None` where the provider promises none.
+    """
 
     name: str
-    seconds: int
     write: float
+    seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class CacheRules:
 class Prices:
     """US dollars for a million tokens; `None` means not known.
 
-    `tiered` says that long requests cost more than this: these are the prices of the lowest tier.
+    `tiered`: some requests cost more, long ones or those at busy hours; these are the lowest standing prices.
     """
 
     input: float | None = None
@@ -57,10 +60,12 @@ class ModelProfile:
     """What is known of a model; `None` and `unknown` mean: not known, so nothing is assumed.
 
     `context_window` and `output_limit` in tokens. `guidance` names the texts this family needs.
-    `tokenizer` is an encoding name, or "" when only an estimate is possible; `chars_per_token` is for
-    estimates of prose without CJK. `instruction_role` carries the system prompt. `system_mid_conversation`:
-    a system message may follow a user's. `strict_template`: one leading system message, then user and
-    assistant in turn, nothing else. `sources` names for each known fact where it comes from.
+    `tokenizer` is an encoding name, or "" when only an estimate is possible: `chars_per_token` of average
+    English, and `char_weights` against that average for letters and spaces, other ASCII, other characters
+    of two bytes in UTF-8, Cyrillic, characters of three bytes, of four.
+    `instruction_role` carries the system prompt. `system_mid_conversation`: a system message may follow a
+    user's. `strict_template`: one leading system message, then user and assistant in turn, nothing else.
+    `sources` names for each known fact where it comes from, `source` is the same in one line.
     """
 
     name: str = ""
@@ -70,7 +75,8 @@ class ModelProfile:
     output_limit: int | None = None
     guidance: tuple[str, ...] = ()
     tokenizer: str = ""
-    chars_per_token: float = 4.0
+    chars_per_token: float = 3.6
+    char_weights: tuple[float, ...] = (0.67, 2.6, 2.3, 1.2, 2.91, 11.4)
     source: str = ""
     instruction_role: InstructionRole = "system"
     system_mid_conversation: bool = False

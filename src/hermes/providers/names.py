@@ -1,0 +1,73 @@
+"""Model names as people and providers write them, brought to keys that facts can be looked up by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+_REGION = re.compile(
+    r"^(?:(?:us|eu|au|jp|apac|ca|us-gov|global|regional)\.)?"
+    r"(?:ai21|amazon|anthropic|cohere|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|zai)\."
+)
+_REGION_VERSION = re.compile(r"-v\d+(?::\d+)?$|:\d+$|-1:0$")
+_SIZE_TAG = re.compile(r":(?:\d+x)?\d+(?:\.\d+)?[bm](?:-[\w.]+)?$")
+_DATE = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d\d-20\d\d)$")
+_TAG = re.compile(r"latest$|instruct|text|v?\d")
+_JOINTS = re.compile(r"[.:@_ ]+")
+
+
+class ModelName(NamedTuple):
+    """`name` is what the provider is sent, `host` the provider as the data file names it.
+
+    `keys` go from the most exact to the barest: without variant, without date. `local`: the name is that
+    of a file or of a sized local model, whose window is set by the server that runs it.
+    """
+
+    name: str
+    provider: str
+    host: str
+    keys: tuple[str, ...]
+    local: bool = False
+
+
+def parse_name(model: str, provider: str, aliases: Mapping[str, str]) -> ModelName:
+    """Take `provider:name`, `provider/name` or a bare name apart; an explicit provider leaves it whole."""
+    name = model.strip()
+    named = provider.strip()
+    if not named:
+        named, name = _split(name, aliases)
+    host = aliases.get(named.lower(), named.lower())
+    base = _base(name)
+    if not host and _REGION.match(base):
+        host = "bedrock"
+    local = not host and (base.endswith(".gguf") or bool(_SIZE_TAG.search(base)))
+    return ModelName(name, named, host, keys_of(name), local)
+
+
+def keys_of(name: str) -> tuple[str, ...]:
+    """The keys of a name, from the most exact to the barest; the barest is what patterns match."""
+    base = _base(name).removesuffix(".gguf")
+    if (bare := _REGION.sub("", base)) != base:
+        base = _REGION_VERSION.sub("", bare)
+    plain = base if _SIZE_TAG.search(base) else base.partition(":")[0]
+    undated = _DATE.sub("", plain.removesuffix("-latest"))
+    keys = (_JOINTS.sub("-", text) for text in (base, plain, undated))
+    return tuple(dict.fromkeys(keys))
+
+
+def _base(name: str) -> str:
+    return name.replace("\\", "/").rsplit("/", 1)[-1].strip().lower()
+
+
+def _split(name: str, aliases: Mapping[str, str]) -> tuple[str, str]:
+    """The provider a name begins with, if it is a known one, and the rest."""
+    for joint in (":", "/"):
+        first, found, rest = name.partition(joint)
+        if joint == ":" and _TAG.match(rest):
+            continue  # `mistral:7b` is a model and its tag
+        if found and rest and first.lower() in aliases:
+            # An aggregator's own models keep its name: `openrouter/auto` is sent whole.
+            whole = joint == "/" and first.lower() == "openrouter" and "/" not in rest
+            return first, name if whole else rest
+    return "", name
