@@ -67,7 +67,9 @@ def _side(name: str, asked: Asked, here: Built) -> Side:
     if kind == "rev":
         return _at_revision(name, value, asked, here)
     path = value if kind == "file" else saved_path(here.sources.home, value)
-    return Side(name, load_saved(path))
+    saved = load_saved(path)
+    made_here = any(span.origin.path.startswith(root + os.sep) for span in saved.spans)
+    return Side(name, saved, root if made_here else "")
 
 
 def _guess(name: str, here: Built) -> tuple[str, str]:

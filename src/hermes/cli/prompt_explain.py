@@ -92,9 +92,13 @@ def table(explanation: Explanation, width: int) -> list[str]:
 
 def _row(row: Row, name: int) -> str:
     bar = "█" * round(row.share * _BAR) or "▏"
-    label = f"  {row.section}" + (f" ({len(row.notices)} notices)" if row.notices else "")
+    label = f"  {row.section}" + _count(len(row.notices))
     share = f"{row.share * 100:.1f} %"
     return f"{_fit(label, name)}{row.chars:>9,}{row.tokens:>9,}{share:>8}  {bar}"
+
+
+def _count(notices: int) -> str:
+    return f" ({notices} notice{'s' if notices > 1 else ''})" if notices else ""
 
 
 def _part(part: Part, name: int) -> str:

@@ -19,6 +19,8 @@ def check_out(root: str, revision: str, target: str) -> int:
     """
     listing = _git(root, "ls-tree", "-r", "-z", "--full-tree", f"{revision}^{{tree}}")
     os.makedirs(os.path.join(target, ".git"), exist_ok=True)
+    with open(os.path.join(target, ".git", "HEAD"), "wb") as head:  # the branch is no difference
+        head.write(_git(root, "rev-parse", "HEAD") if _detached(root) else b"ref: " + _branch(root))
     found = 0
     for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
         facts, _, path = entry.partition("\t")
@@ -44,6 +46,18 @@ def is_revision(root: str, name: str) -> bool:
     except UsageError:
         return False
     return True
+
+
+def _branch(root: str) -> bytes:
+    return _git(root, "symbolic-ref", "HEAD")
+
+
+def _detached(root: str) -> bool:
+    try:
+        _branch(root)
+    except UsageError:
+        return True
+    return False
 
 
 def _wanted(path: str) -> bool:
