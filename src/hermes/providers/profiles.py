@@ -104,9 +104,9 @@ def _profile(model: str, provider: str, given: tuple[tuple[str, Facts], ...]) ->
             and (not rule.match or re.search(rule.match, name.keys[-1]))
         ):
             facts |= {fact: (value, known.source) for fact, value in rule.facts}
+    facts |= _read_price(facts)
     for source, told in given:
         facts |= {fact: (value, source) for fact, value in told}
-    _read_price(facts)
     return _assembled(name, facts)
 
 
@@ -123,13 +123,12 @@ def _family(name: ModelName, given: tuple[tuple[str, Facts], ...]) -> Family:
     return _UNKNOWN
 
 
-def _read_price(facts: dict[str, tuple[object, str]]) -> None:
-    """Where no rule gives the price of a hit as a multiple, the price list does."""
-    if "cache.read" in facts or facts.get("cache.kind", ("unknown",))[0] not in ("marks", "prefix"):
-        return
+def _read_price(facts: dict[str, tuple[object, str]]) -> dict[str, tuple[object, str]]:
+    """A hit's price as a multiple, by the price list: it knows the model, a rule often only its provider."""
     plain, hit = facts.get("prices.input"), facts.get("prices.cache_read")
-    if plain and hit and isinstance(plain[0], float) and isinstance(hit[0], float) and plain[0] > 0:
-        facts["cache.read"] = (round(hit[0] / plain[0], 4), f"prices of {hit[1]}")
+    if plain and hit and "cache.kind" in facts and isinstance(plain[0], float) and isinstance(hit[0], float):
+        return {"cache.read": (round(hit[0] / plain[0], 4), f"prices of {hit[1]}")} if plain[0] else {}
+    return {}
 
 
 def _assembled(name: ModelName, facts: dict[str, tuple[object, str]]) -> ModelProfile:
