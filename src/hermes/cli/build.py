@@ -70,8 +70,15 @@ def build(asked: Asked) -> Built:
     """Build the prompt that a new session would get. UsageError for an option that makes no sense."""
     sources = load_sources()
     notices = ensure_home(sources.home, DEFAULT_AGENT_IDENTITY + "\n")
+    facts, more = facts_asked(asked, sources)
+    prompt = build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest)
+    return Built(prompt, facts, sources, (*notices, *sources.config.notices, *more, *prompt.notices))
+
+
+def facts_asked(asked: Asked, sources: Sources) -> tuple[PromptFacts, tuple[Notice, ...]]:
+    """The facts that the options ask for, and what is to be said of the working directory."""
     configured = environment().cwd or sources.config.agent.cwd
-    workdir, more = resolve_cwd(asked.cwd, configured)
+    workdir, notices = resolve_cwd(asked.cwd, configured)
     model, provider = _model(asked.model)
     facts = new_facts(
         sources.config,
@@ -83,8 +90,7 @@ def build(asked: Asked) -> Built:
         now=_time(asked.at_time),
         tools=None if asked.tools is None else _names(asked.tools),
     )
-    prompt = build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest)
-    return Built(prompt, facts, sources, (*notices, *sources.config.notices, *more, *prompt.notices))
+    return facts, notices
 
 
 def _model(given: str) -> tuple[str, str]:

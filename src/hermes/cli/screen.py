@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 
@@ -11,6 +12,7 @@ from hermes.config import environment
 from hermes.provenance import Notice
 
 _COLOURS = {"info": "cyan", "warning": "yellow", "error": "red"}
+_OBEYED = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def show_notices(notices: Iterable[Notice], *, quiet: bool = False) -> None:
@@ -20,6 +22,11 @@ def show_notices(notices: Iterable[Notice], *, quiet: bool = False) -> None:
             continue
         label = click.style(f"{notice.level}:", fg=_COLOURS[notice.level], bold=True)
         click.echo(f"{label} {notice.text}", err=True, color=wants_colour(sys.stderr))
+
+
+def plain(text: str) -> str:
+    """A text from outside on one line, without anything that a terminal would obey."""
+    return _OBEYED.sub("\ufffd", text)
 
 
 def wants_colour(stream: object) -> bool:
