@@ -14,6 +14,7 @@ from hermes.config.document import MAX_BYTES, PARSER_FAILURES, Document, Path, p
 from hermes.config.forms import Malformed, Place
 from hermes.config.load import in_yaml
 from hermes.config.masking import masked
+from hermes.config.records import plain
 from hermes.config.schema import BY_NAME, FREE, SHORT, Key, nearest_key
 from hermes.config.splice import set_in, unset_in
 from hermes.errors import ConfigError, FileRefused
@@ -42,8 +43,9 @@ def set_key(home: Home, name: str, typed: str) -> Change:
     """Set a key to a typed value. ConfigError, and nothing written, when either is not right."""
     text, mark, encoding, created = _open(home)
     document = _editable(parse(_bytes(text, mark, encoding)))
-    key, path = _resolve(name, document.data)
-    value = _accepted(key, name, path, typed, document.data)
+    key, own, below = _resolve(name, document.data)
+    path = own + below
+    value = _accepted(key, name, own, below, typed, document.data)
     path, value = _out_of_short_form(path, value, document.data)
     expected = _with(document.data, path, value)
     _write(home, _spliced(text, path, value), mark, encoding, expected)
@@ -54,7 +56,10 @@ def unset_key(home: Home, name: str) -> bool:
     """Remove a key, known or not, so that its default stands; False when it was not there."""
     text, mark, encoding, created = _open(home)
     document = _editable(parse(_bytes(text, mark, encoding)))
-    path = _resolve(name, document.data)[1] if _known(split(name)) else split(name)
+    path = split(name)
+    if _known(path):
+        _, own, below = _resolve(name, document.data)
+        path = own + below
     changed = None if created else _guarded(lambda: unset_in(text, path))
     if changed is None:
         return False
@@ -108,7 +113,8 @@ def _known(parts: Path) -> tuple[Key | None, Path] | None:
     return (None, parts) if parts[0] in FREE else None
 
 
-def _resolve(name: str, data: Mapping[str, Any]) -> tuple[Key | None, Path]:
+def _resolve(name: str, data: Mapping[str, Any]) -> tuple[Key | None, Path, Path]:
+    """The key, where the file has it or will have it, and the parts below it."""
     known = _known(split(name))
     if known is None:
         near = nearest_key(name)
@@ -116,14 +122,14 @@ def _resolve(name: str, data: Mapping[str, Any]) -> tuple[Key | None, Path]:
         raise ConfigError(f"{name} is not a key of Hermes; {hint}")
     key, below = known
     if key is None:
-        return None, below
+        return None, (), below
     if below and not isinstance(key.default, Mapping):
         raise ConfigError(f"{key.name} has no keys below it; it is {key.form.words}")
     spelled = next((n for n in key.names if _at(data, tuple(n.split("."))) is not None), key.name)
     section = spelled.partition(".")[0]
     if SHORT.get(section) == key.name and isinstance(data.get(section), str):
-        return key, (section,)
-    return key, (*spelled.split("."), *below)
+        return key, (section,), ()
+    return key, tuple(spelled.split(".")), below
 
 
 def _out_of_short_form(path: Path, value: Any, data: Mapping[str, Any]) -> tuple[Path, Any]:
@@ -134,7 +140,7 @@ def _out_of_short_form(path: Path, value: Any, data: Mapping[str, Any]) -> tuple
     return path[:1], {SHORT[path[0]].rpartition(".")[2]: given, path[1]: value}
 
 
-def _accepted(key: Key | None, name: str, path: Path, typed: str, data: dict[str, Any]) -> Any:
+def _accepted(key: Key | None, name: str, own: Path, below: Path, typed: str, data: dict[str, Any]) -> Any:
     """The typed value as the schema takes it: as YAML, or as the very text."""
     if key is None:
         return parse_value(typed)
@@ -142,16 +148,19 @@ def _accepted(key: Key | None, name: str, path: Path, typed: str, data: dict[str
         candidates: list[Any] = [typed]
     else:
         candidates = [parse_value(typed), typed] if _is_yaml(typed) else [typed]
-    depth = 1 if len(path) == 1 else len(key.name.split("."))
-    before = _complaints(key, _at(data, path[:depth]))
+    given = _at(data, own)
+    before = {} if given is None else _held(key, given)[1]
     first = ""
     for value in candidates:
-        told = _complaints(key, _at(_with(data, path, value), path[:depth]))
+        meant, told = _held(key, _at(_with(data, own + below, value), own))
         new = [text for place, text in told.items() if before.get(place) != text]
         if not new:
-            return value
+            read = _at(plain(meant), below)
+            return read if isinstance(read, bool | int) else value  # `no` becomes false
         first = first or new[0]
-    raise ConfigError(f"{name} was not set: {in_yaml(candidates[0], path[-1])} given; expected {first}")
+    raise ConfigError(
+        f"{name} was not set: {in_yaml(candidates[0], (own + below)[-1])} given; expected {first}"
+    )
 
 
 def _is_yaml(typed: str) -> bool:
@@ -162,19 +171,19 @@ def _is_yaml(typed: str) -> bool:
     return True
 
 
-def _complaints(key: Key, value: Any) -> dict[Place, str]:
+def _held(key: Key, value: Any) -> tuple[object, dict[Place, str]]:
+    """A value held against its form: what it means, and what is wrong with it."""
     told: dict[Place, str] = {}
 
     def complain(place: Place, _: object, expected: str) -> None:
         told[place] = f"{expected} for {'.'.join(place)}"
 
-    if value is None:
-        return {} if key.default is None else {(): key.form.words}
+    if value is None and key.default is None:
+        return None, {}
     try:
-        key.form.read(value, complain)
+        return key.form.read(value, complain), told
     except Malformed as bad:
-        told[()] = bad.words or key.form.words
-    return told
+        return None, {(): bad.words or key.form.words}
 
 
 def _spliced(text: str, path: Path, value: Any) -> str:
@@ -212,7 +221,7 @@ def _write(home: Home, text: str, mark: bytes, encoding: str, expected: dict[str
         raise ConfigError(f"{home.config} was not changed: {reason}. Check who may write there") from None
 
 
-def _at(data: Mapping[str, Any], path: Path) -> Any:
+def _at(data: Any, path: Path) -> Any:
     found: Any = data
     for part in path:
         found = found.get(part) if isinstance(found, dict) else None

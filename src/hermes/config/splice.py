@@ -15,6 +15,9 @@ STEP = "  "
 
 _ALIAS = re.compile(r"\s*:\s*(\*[^\s,\[\]{}]+)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_SWITCHES = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false"])
+"""Texts that older readers of YAML take for switches; they are written in quotes."""
+
 _PLAIN = re.compile(r"[A-Za-z_./~][\w./+@~-]*(?: [\w./+@~(][\w./+@~()-]*)*", re.ASCII)
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\U000e0000-\U000e007f]")
 
@@ -30,6 +33,15 @@ class _Entry:
     @property
     def is_alias(self) -> bool:
         return bool(self.value.start_mark.index < self.key.end_mark.index)
+
+    def colon(self, text: str) -> int:
+        """Where the sign between key and value ends."""
+        return text.index(":", self.key.end_mark.index) + 1
+
+    def place(self, text: str) -> tuple[int, int]:
+        """Where a value on one line starts and ends; the parser places an empty one further down."""
+        start, end = self.value.start_mark.index, self.value.end_mark.index
+        return (self.colon(text), self.colon(text)) if start == end else (start, end)
 
 
 def set_in(text: str, path: Path, value: Any) -> str:
@@ -76,15 +88,14 @@ def _descend(root: Any, path: Path) -> list[_Entry]:
 
 
 def _replaced(text: str, entry: _Entry, value: Any) -> str:
-    colon = text.index(":", entry.key.end_mark.index) + 1
-    node = entry.value
+    colon = entry.colon(text)
     if entry.is_alias:
         start, end = _alias(text, entry)
         return f"{text[:start]}{flow(value)}{text[end:]}"
-    if not _is_block(node):
-        start, end = node.start_mark.index, node.end_mark.index
+    if not _is_block(entry.value):
+        start, end = entry.place(text)
         gap = " " if start == colon else ""
-        return f"{text[:start]}{gap}{flow(value, getattr(node, 'style', None))}{text[end:]}"
+        return f"{text[:start]}{gap}{flow(value, getattr(entry.value, 'style', None))}{text[end:]}"
     header = text[colon : _line_stop(text, colon)]
     if not header.lstrip().startswith("#"):  # the sign of a block scalar, an anchor
         header = ""
@@ -109,12 +120,12 @@ def _added(text: str, root: Any, found: list[_Entry], rest: Path, value: Any) ->
 
 def _filled(text: str, entry: _Entry, rest: Path, value: Any) -> str:
     """A section that stands empty gets its first key."""
-    mark = entry.value.start_mark.index
-    if mark != entry.value.end_mark.index or entry.mapping.flow_style:
-        gap = " " if text[mark - 1 : mark] == ":" else ""
-        return f"{text[:mark]}{gap}{{{_pair(rest, value)}}}{text[entry.value.end_mark.index :]}"
+    start, end = entry.place(text)
+    if start != end or entry.mapping.flow_style:
+        gap = " " if start == end else ""
+        return f"{text[:start]}{gap}{{{_pair(rest, value)}}}{text[end:]}"
     indent = " " * entry.key.start_mark.column + STEP
-    return _with_lines(text, _next_line(text, mark), _block(rest, value, indent, _line_end(text)))
+    return _with_lines(text, _next_line(text, start), _block(rest, value, indent, _line_end(text)))
 
 
 def _added_in_flow(text: str, node: Any, pair: str) -> str:
@@ -148,6 +159,8 @@ def _end(text: str, entry: _Entry) -> int:
     """Where the value of an entry ends, comments after it apart."""
     if entry.is_alias:
         return _alias(text, entry)[1]
+    if not _is_block(entry.value):
+        return entry.place(text)[1]
     return _node_end(text, entry.value, entry.key.start_mark.column)
 
 
@@ -176,16 +189,16 @@ def _trimmed_end(text: str, node: Any) -> int:
 
 
 def _block_scalar_end(text: str, node: Any, column: int) -> int:
-    end = at = _line_stop(text, node.start_mark.index)
-    while at < len(text):
-        start = _next_line(text, at)
+    end = _line_stop(text, node.start_mark.index)
+    start = _next_line(text, end)
+    while start < len(text):
         stop = _line_stop(text, start)
         line = text[start:stop]
         if line.strip():
             if len(line) - len(line.lstrip(" ")) <= column:
                 break
             end = stop
-        at = max(stop, start + 1)
+        start = _next_line(text, stop)
     return end
 
 
@@ -251,7 +264,7 @@ def flow(value: Any, style: str | None = None) -> str:
         return json.dumps(value)
     if style == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
-    if style != '"' and _PLAIN.fullmatch(value) and _reads_back(value):
+    if style != '"' and value.lower() not in _SWITCHES and _PLAIN.fullmatch(value) and _reads_back(value):
         return value
     return _ESCAPED.sub(_escape, json.dumps(value, ensure_ascii=False))
 
