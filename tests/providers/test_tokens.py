@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes.contracts import ModelProfile
@@ -96,6 +96,7 @@ def test_characters_are_weighed_by_kind() -> None:
 
 
 @given(st.text(st.characters(codec=None, exclude_categories=()), max_size=60))
+@example("half a pair \ud83d")
 def test_any_text_can_be_counted(text: str) -> None:
     unit = ModelProfile(chars_per_token=1.0, char_weights=(1.0,) * 6)
     assert estimate_tokens(text, unit) == len(text)
