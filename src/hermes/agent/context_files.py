@@ -217,14 +217,15 @@ def _prepare(contents: Contents, candidate: Candidate, origin: Origin, reading: 
     if reading.expand is not None:
         passage = reading.expand(passage, origin.path)
     policy = reading.policies.of(origin.trust)
-    return _admitted(passage, name, policy, reading.limit, loaded)
+    return _admitted(passage, name, policy, reading.limit, loaded, origin)
 
 
-def _admitted(passage: Passage, name: str, policy: Policy, limit: int, loaded: Loaded) -> Loaded:
+def _admitted(
+    passage: Passage, name: str, policy: Policy, limit: int, loaded: Loaded, origin: Origin
+) -> Loaded:
     admitted: Admitted = admit(passage, name=name, policy=policy, limit=limit)
     notices = (*loaded.notices, *admitted.passage.notices)
     if admitted.outcome == "empty":
-        origin = passage.spans[0].origin if passage else None
         notices = (*notices, Notice("info", f"{name} is empty", origin))
     text = Passage(admitted.passage, admitted.passage.spans)
     return replace(loaded, verdict=admitted.outcome, passage=text, detail=admitted.detail, notices=notices)

@@ -111,8 +111,8 @@ class Finder:
         if "*" in name:
             return [(self._candidate(kind, path),) for path in self._below(inner, name)]
         names = self._listing(inner).get(name.lower(), ())
-        if kind.take == "all" and any(os.path.isdir(os.path.join(inner, n)) for n in names):
-            return []  # `.clinerules` may be the folder that the next pattern looks into
+        if f"{pattern}/*.md" in kind.files and any(os.path.isdir(os.path.join(inner, n)) for n in names):
+            return []  # `.clinerules` may be a folder, which the next pattern looks into
         chosen = sorted(names, key=lambda n: (n != name, n))
         return [tuple(self._candidate(kind, os.path.join(inner, n)) for n in chosen)] if chosen else []
 
