@@ -24,7 +24,12 @@ _CUE = re.compile(
 _STRONG = re.compile(
     r"prompt[\s_-]?injection|injection (?:attack|attempt|pattern|detect|test|payload)|jailbreak|attack|red[- ]?team"
     r"|malicious|adversarial|threat|vulnerab|exploit|security (?:test|rule|check|pattern|review|audit)|pentest"
-    r"|提示注入|提示词注入|注入攻击|プロンプトインジェクション|프롬프트 인젝션|инъекци|偵測|检测|攻击"
+    r"|越狱|注入|検出|脅威|탈옥|공격|防御|敵対|hack|scanner|validator|block immediately|提示注入|提示词注入|注入攻击|プロンプトインジェクション|프롬프트 인젝션|инъекци|偵測|检测|攻击"
+)
+# "instructions to ignore ...", "attempts to override ...": someone else's order, reported.
+_REPORTED = re.compile(
+    r"\b(?:instructions?|attempts?|attempting|trying|tries|try|requests?|asks?|asking|asked|tells?|telling|told|orders?"
+    r"|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
 )
 _QUOTES = re.compile("[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2018\u2019`]|(?<!\\w)'|'(?!\\w)")
 _FENCE = re.compile(r"^[ \t>]{0,12}(?:```|~~~)", re.MULTILINE)
@@ -41,6 +46,8 @@ class Context:
 
     def mentions(self, start: int, end: int, command: bool = False) -> bool:
         """Whether the passage [start, end) is spoken about. A command in a fence counts as documentation."""
+        if _REPORTED.search(self._text, max(0, start - 60), start):
+            return True
         fenced = self._fenced(start)
         if command and fenced is not None:
             return True

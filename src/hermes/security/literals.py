@@ -7,11 +7,18 @@ of the standard library does the same work more slowly and finds the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Protocol
 
-Hit = tuple[int, int]
-"""Number of the literal, offset at which it ends."""
+STARTS, ENDS = 1, 2
+"""Where a literal must stand at the edge of a word."""
+
+Hit = tuple[int, int, int]
+"""Number of the literal, where it begins, where it ends."""
+
+_LETTERS = frozenset(range(ord("a"), ord("z") + 1))
+# Everything of ASCII that is no letter becomes a space, so that the automaton itself sees the edges of words.
+_EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(256))
 
 
 class Finder(Protocol):
@@ -20,40 +27,63 @@ class Finder(Protocol):
     def find(self, text: str) -> list[Hit]: ...
 
 
-def finder(literals: Iterable[str]) -> Finder:
-    """The fastest finder this installation has."""
+def finder(literals: Sequence[tuple[str, int]]) -> Finder:
+    """The fastest finder this installation has, for literals with the edges of words they need."""
     try:
         from ahocorasick_rs import BytesAhoCorasick
     except ImportError:
-        return _Expression(literals)
-    return _Automaton(literals, BytesAhoCorasick)
+        return Expression(literals)
+    return Automaton(literals, BytesAhoCorasick)
 
 
-class _Automaton:
-    def __init__(self, literals: Iterable[str], engine: type) -> None:
-        self._engine = engine([literal.encode() for literal in literals])
+class Automaton:
+    """Works on bytes; literals that need edges see a text in which all that is no letter is a space."""
+
+    def __init__(self, literals: Sequence[tuple[str, int]], engine: type) -> None:
+        self._plain = any(bounds for _, bounds in literals)
+        self._table = _EDGES if self._plain else None
+        self._lengths = [len(literal) for literal, _ in literals]
+        self._trail = [1 if bounds & ENDS else 0 for _, bounds in literals]
+        self._exact = [literal if self._plain and re.search(r"[0-9.@$/]", literal) else "" for literal, _ in literals]
+        self._engine = engine([self._pattern(literal, bounds) for literal, bounds in literals])
+
+    def _pattern(self, literal: str, bounds: int) -> bytes:
+        data = literal.encode()
+        if self._table:
+            data = data.translate(self._table)
+        return b" " * (bounds & STARTS) + data + b" " * (bounds >> 1)
 
     def find(self, text: str) -> list[Hit]:
         data = text.encode("utf-8", "surrogatepass")
-        hits = self._engine.find_matches_as_indexes(data, overlapping=True)
-        if len(data) == len(text):
-            return [(number, end) for number, _, end in hits]
+        single = len(data) == len(text)
+        if self._table:
+            data = b" " + data.translate(self._table) + b" "
+        shift = 1 if self._table else 0
+        lengths, trail, exact = self._lengths, self._trail, self._exact
         found: list[Hit] = []
-        at_byte = at_char = 0
-        for number, _, end in hits:
-            if end != at_byte:
-                at_char += len(data[at_byte:end].decode("utf-8", "surrogatepass"))
-                at_byte = end
-            found.append((number, at_char))
+        at_byte, at_char = 0, -shift
+        for number, _, end in self._engine.find_matches_as_indexes(data, overlapping=True):
+            if single:
+                stop = end - shift - trail[number]
+            else:
+                if end != at_byte:
+                    at_char += len(data[at_byte:end].decode("utf-8", "surrogatepass"))
+                    at_byte = end
+                stop = at_char - trail[number]
+            start = stop - lengths[number]
+            if exact[number] and text[start:stop] != exact[number]:
+                continue
+            found.append((number, start, stop))
         return found
 
 
-class _Expression:
-    def __init__(self, literals: Iterable[str]) -> None:
-        numbered = {literal: number for number, literal in enumerate(literals)}
-        self._heads: dict[str, list[tuple[str, int]]] = {}
-        for literal, number in sorted(numbered.items()):
-            self._heads.setdefault(literal[:2], []).append((literal, number))
+class Expression:
+    """The same by `re`: an alternation of the first two letters, then a look at what follows."""
+
+    def __init__(self, literals: Sequence[tuple[str, int]]) -> None:
+        self._heads: dict[str, list[tuple[str, int, int]]] = {}
+        for number, (literal, bounds) in enumerate(literals):
+            self._heads.setdefault(literal[:2], []).append((literal, number, bounds))
         self._pattern = re.compile("(?=(" + "|".join(re.escape(head) for head in sorted(self._heads)) + "))")
 
     def find(self, text: str) -> list[Hit]:
@@ -61,7 +91,18 @@ class _Expression:
         for match in self._pattern.finditer(text):
             at = match.start()
             for head in {text[at : at + 1], text[at : at + 2]}:
-                for literal, number in self._heads.get(head, ()):
-                    if text.startswith(literal, at):
-                        found.append((number, at + len(literal)))
-        return sorted(found, key=lambda hit: (hit[1], hit[0]))
+                for literal, number, bounds in self._heads.get(head, ()):
+                    stop = at + len(literal)
+                    if text.startswith(literal, at) and _edged(text, at, stop, bounds):
+                        found.append((number, at, stop))
+        return sorted(found, key=lambda hit: (hit[2], hit[1]))
+
+
+def _edged(text: str, start: int, stop: int, bounds: int) -> bool:
+    if bounds & STARTS and start and not _edge(text[start - 1]):
+        return False
+    return not (bounds & ENDS and stop < len(text) and not _edge(text[stop]))
+
+
+def _edge(letter: str) -> bool:
+    return letter.isascii() and not "a" <= letter <= "z"

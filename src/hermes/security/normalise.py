@@ -126,6 +126,8 @@ def _reading(letter: str) -> str:
         return {"\u0131": "i", "\u0142": "l", "\u0111": "d", "\u00f8": "o"}[letter]
     if letter in "\u2018\u2019\u02bc\u2032\uff07":
         return "'"
+    if not letter.isalnum() and (kind := unicodedata.category(letter))[0] in "PSZ":
+        return _mark(letter, kind)
     if 0x250 <= code <= 0x2AF or 0x1D00 <= code <= 0x1D7F or 0x1F100 <= code <= 0x1F1E5 or 0x24B6 <= code <= 0x24E9:
         return _named_letter(letter)
     plain = unicodedata.normalize("NFKC", letter).lower()
@@ -133,6 +135,18 @@ def _reading(letter: str) -> str:
     if base[:1].isascii() or "\u0370" <= base[:1] <= "\u03ff":
         plain = _DRESS.sub("", base)
     return plain if 0 < len(plain) <= 6 else letter
+
+
+def _mark(letter: str, kind: str) -> str:
+    """Punctuation and symbols as their ASCII kin, so that the edges of words are plain."""
+    plain = unicodedata.normalize("NFKC", letter)
+    if len(plain) == 1 and plain.isascii():
+        return plain
+    if letter in "\u3002\u0964":
+        return "\u3002"
+    if kind in ("Pi", "Pf") or letter in "\u300c\u300d\u300e\u300f\u201e\u201f":
+        return '"'
+    return "-" if kind == "Pd" else " "
 
 
 def _named_letter(letter: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from hermes.security.findings import Mark
@@ -20,7 +20,6 @@ _WORD = 8
 _SPACELESS_WORD = 4
 _MOST_REACH = 130
 _BEFORE = 40
-_STARTS, _ENDS = 1, 2
 
 
 class Hit(NamedTuple):
@@ -38,22 +37,24 @@ class Matcher:
     def __init__(self) -> None:
         rules = load()
         self._words: list[list[Word]] = []
-        literals: dict[str, int] = {}
+        literals: dict[tuple[str, int], int] = {}
         for word in rules.words:
-            number = literals.setdefault(word.literal, len(literals))
+            number = literals.setdefault((word.literal, word.bounds), len(literals))
             if number == len(self._words):
                 self._words.append([])
             self._words[number].append(word)
-        self._finder: Finder = finder(literals)
-        self._lengths = [len(literal) for literal in literals]
-        self._negation = 1 << rules.classes.index("negation")
+        self._literals = list(literals)
+        self._finder: Finder = finder(self._literals)
         self._spaceless = sum(1 << rules.languages.index(name) for name in ("zh", "ja", "ko", "th"))
         self._by_class: list[list[Phrase]] = [
             [rule for rule in rules.phrases if any(slot >> bit & 1 for slot in rule.slots)]
             for bit in range(len(rules.classes))
         ]
         self._sets: dict[int, tuple[Phrase, ...]] = {}
-        self._all = [(rule, rule.slots) for rule in rules.phrases]
+
+    @cached_property
+    def _anywhere(self) -> Finder:
+        return finder([(literal, 0) for literal, _ in self._literals])
 
     def find(self, text: str, start: int, end: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
         """Marks for the passage [start, end) of a view.
@@ -73,29 +74,22 @@ class Matcher:
                     continue
                 if all(seen & slot for slot in rule.slots):
                     chosen = self._fit(rule, hits, first, last)
-                    if chosen and self._stands(rule, text, hits, chosen):
-                        start, stop = chosen[0].start, _word_end(text, max(hit.end for hit in chosen))
-                        yield Mark(rule.id, rule.family, rule.severity, start, stop, text[start:stop], rule.why)
+                    if chosen and self._stands(rule, text, chosen, joined):
+                        begin, stop = chosen[0].start, _word_end(text, max(hit.end for hit in chosen))
+                        yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
 
     def _hits(self, text: str, start: int, end: int, joined: bool) -> list[Hit]:
         hits: list[Hit] = []
-        for number, stop in self._finder.find(text[start:end]):
-            at, to = start + stop - self._lengths[number], start + stop
-            opens = joined or at == 0 or not text[at - 1].isalpha()
-            closes = joined or to >= len(text) or not text[to].isalpha()
+        search = self._anywhere if joined else self._finder
+        passage = text[start:end]
+        for number, at, to in search.find(passage):
             for word in self._words[number]:
-                if word.bounds & _STARTS and not opens:
-                    continue
+                stop = to
                 if word.rest:
-                    match = _compiled(word.rest).match(text, to)
-                    if not match:
+                    stop = _follows(passage, to, word)
+                    if stop < 0:
                         continue
-                    behind = match.end()
-                    if word.bounds & _ENDS and behind < len(text) and text[behind].isalpha():
-                        continue
-                    hits.append(Hit(at, behind, word.classes, word.languages))
-                elif closes or not word.bounds & _ENDS:
-                    hits.append(Hit(at, to, word.classes, word.languages))
+                hits.append(Hit(start + at, start + stop, word.classes, word.languages))
         hits.sort()
         return hits
 
@@ -157,23 +151,60 @@ class Matcher:
     def _reach(self, rule: Phrase, hit: Hit) -> int:
         return rule.span * (_SPACELESS_WORD if hit.languages & self._spaceless else _WORD)
 
-    def _stands(self, rule: Phrase, text: str, hits: Sequence[Hit], chosen: list[Hit]) -> bool:
-        start, end = chosen[0].start, chosen[-1].end
+    def _stands(self, rule: Phrase, text: str, chosen: list[Hit], joined: bool) -> bool:
+        start, end = chosen[0].start, max(hit.end for hit in chosen)
         if rule.before and not _compiled(rule.before).search(text, max(0, start - _BEFORE), start):
             return False
-        if rule.after and not _compiled(rule.after).match(text, end):
+        if rule.after and not _compiled(rule.after).match(text, _word_end(text, end)):
             return False
-        return not (rule.negatable and self._negated(text, start))
+        if rule.close and not _compiled(rule.close).fullmatch(text, chosen[0].end, chosen[1].start):
+            return False
+        if not joined and _torn(text[start:end]):
+            return False
+        return not (rule.negatable and _negated(text, start, end))
 
-    def _negated(self, text: str, start: int) -> bool:
-        return bool(_NEGATED.search(text, max(0, start - 28), start))
+
+def _follows(text: str, at: int, word: Word) -> int:
+    """Where the rest of a phrase ends that goes on at `at`; -1 where it does not."""
+    behind = text[at + 1 : at + 2]
+    if behind.isalpha() and behind != word.next:
+        return -1
+    match = _compiled(word.rest).match(text, at)
+    if not match:
+        return -1
+    stop = match.end()
+    if word.ends and stop < len(text) and text[stop].isalpha():
+        return -1
+    return stop
+
+
+# A phrase does not reach over a paragraph, a fence, a list item, a quotation mark or, in running text, a full stop.
+_TORN = re.compile(r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|]")
+_STOP = re.compile(r"[.!?\u3002;]\s|\u3002")
+_RUNNING = re.compile(r"[^\W\d_] [^\W\d_]")
+
+
+def _torn(passage: str) -> bool:
+    if _TORN.search(passage):
+        return True
+    return bool(_STOP.search(passage) and (_RUNNING.search(passage) or "\u3002" in passage))
 
 
 # "do not ignore these rules": an order to keep them. Only languages that put the negation first.
 _NEGATED = re.compile(
-    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nao|nunca|jamais|niemals|nicht|nie|non|mai|niet|nooit"
-    r"|не|никогда|ніколи|nigdy|jangan|dung|khong)\s+(?:[\w']+\s+){0,1}|不要|不得|切勿|禁止|不能|不会|不可)$"
+    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nao|nunca|jamais|niemals|nicht|nie|non|mai|niet|nooit|nor"
+    r"|\u043d\u0435|\u043d\u0438\u043a\u043e\u0433\u0434\u0430|nigdy|jangan|dung|khong)\W+(?:[\w']+\W+){0,1}"
+    r"|(?:\u4e0d\u8981|\u4e0d\u5f97|\u5207\u52ff|\u7981\u6b62|\u4e0d\u80fd|\u4e0d\u4f1a|\u4e0d\u53ef|\u65e0\u6cd5)\w{0,4})$"
 )
+# "do not override rules, ignore directives, or change them": the negation holds for the whole list.
+_NEGATED_LIST = re.compile(r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$")
+
+
+def _negated(text: str, start: int, end: int) -> bool:
+    if _NEGATED.search(text, max(0, start - 28), start):
+        return True
+    listed = _NEGATED_LIST.search(text, max(0, start - 110), start)
+    return bool(listed and (" or " in text[end : end + 60] or text[:start].endswith("or ")))
 
 
 def _word_end(text: str, at: int) -> int:

@@ -18,6 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from hermes.security.literals import ENDS, STARTS
 from hermes.security.normalise import fold_word
 
 # Raise when the code reads the same rules differently.
@@ -25,7 +26,6 @@ CODE = 1
 _HERE = Path(__file__).parent
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _GAP = r"[\W_]{1,5}"
-_STARTS, _ENDS = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,8 @@ class Word:
     classes: int
     languages: int
     rest: str
+    next: str
+    ends: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Phrase:
     span: int
     before: str
     after: str
+    close: str
     negatable: bool
     hidden: int
 
@@ -68,6 +71,7 @@ class Shape:
     triggers: tuple[str, ...]
     needs: tuple[str, ...]
     mention: bool
+    unless: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ class Rules:
     classes: tuple[str, ...]
     languages: tuple[str, ...]
     words: tuple[Word, ...]
-    anchors: tuple[str, ...]
+    anchors: tuple[tuple[str, int], ...]
     phrases: tuple[Phrase, ...]
     shapes: tuple[Shape, ...]
 
@@ -93,9 +97,9 @@ def load() -> Rules:
         classes=tuple(data["classes"]),
         languages=tuple(data["languages"]),
         words=tuple(Word(*row) for row in data["words"]),
-        anchors=tuple(data["anchors"]),
+        anchors=tuple((literal, bounds) for literal, bounds in data["anchors"]),
         phrases=tuple(Phrase(*row[:4], tuple(row[4]), *row[5:]) for row in data["phrases"]),
-        shapes=tuple(Shape(*row[:5], tuple(row[5]), tuple(row[6]), row[7]) for row in data["shapes"]),
+        shapes=tuple(Shape(*row[:5], tuple(row[5]), tuple(row[6]), *row[7:]) for row in data["shapes"]),
     )
 
 
@@ -109,7 +113,7 @@ def compile_rules() -> str:
     lexicon = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("lexicon/*.toml"))}
     classes = sorted({name for table in lexicon.values() for name in table})
     languages = sorted(lexicon)
-    phrases, shapes, anchor_classes, anchors = [], [], set[str](), set[str]()
+    phrases, shapes, anchor_classes, anchors = [], [], set[str](), set[tuple[str, int]]()
     for family in families():
         for rule in family.get("phrase", ()):
             phrases.append(_phrase(rule, family["family"], classes))
@@ -118,18 +122,17 @@ def compile_rules() -> str:
         for rule in family.get("shape", ()):
             triggers = sorted(fold_word(trigger) for trigger in rule["triggers"])
             needs = sorted(fold_word(need) for need in rule.get("needs", ()))
-            anchors.update(triggers)
             row = (rule["id"], family["family"], rule["severity"], rule["why"], rule["regex"], triggers, needs)
-            shapes.append((*row, rule.get("mention", True)))
-    words: dict[tuple[str, int, int, str], int] = {}
+            shapes.append((*row, rule.get("mention", True), rule.get("unless", "")))
+    words: dict[tuple[str, int, int, str, str, bool], int] = {}
     for number, language in enumerate(languages):
         for entry, bits, is_anchor in _entries(lexicon[language], classes, anchor_classes):
-            literal, bounds, rest, anchor = _parse(entry)
-            key = (literal, bounds, bits, rest)
+            literal, bounds, rest, following, ends, anchor = _parse(entry)
+            key = (literal, bounds, bits, rest, following, ends)
             words[key] = words.get(key, 0) | 1 << number
             if is_anchor:
                 anchors.add(anchor)
-    rows = [(lit, bounds, bits, langs, rest) for (lit, bounds, bits, rest), langs in sorted(words.items())]
+    rows = [(*key[:3], langs, *key[3:]) for key, langs in sorted(words.items())]
     data = {
         "classes": classes, "languages": languages, "words": rows, "anchors": sorted(anchors),
         "phrases": phrases, "shapes": shapes,
@@ -148,22 +151,27 @@ def _entries(table: dict[str, str], classes: list[str], anchor_classes: set[str]
     return [(entry, bits[entry], anchored[entry]) for entry in bits]
 
 
-def _parse(entry: str) -> tuple[str, int, str, str]:
-    """First part to search, its bounds, the expression for the rest, and the longest part."""
+def _parse(entry: str) -> tuple[str, int, str, str, bool, tuple[str, int]]:
+    """First part to search and its bounds; the rest, its first letter, whether it ends a word; the part that anchors."""
     opens, closes = not entry.startswith("*"), not entry.endswith("*")
     parts = [fold_word(part) for part in entry.strip("*").split("_") if part]
-    spaceless = bool(_SPACELESS.search(entry))
-    bounds = 0 if spaceless else (_STARTS * opens | _ENDS * closes)
-    gap = r"[\W_]{0,3}" if spaceless else _GAP
-    rest = "".join(gap + re.escape(part) for part in parts[1:])
-    return parts[0], bounds, rest, max(parts, key=len)
+    if _SPACELESS.search(entry):
+        rest = "".join(r"[\W_]{0,3}" + re.escape(part) for part in parts[1:])
+        return parts[0], 0, rest, parts[1][0] if rest else "", False, (max(parts, key=len), 0)
+    rest = "".join(_GAP + re.escape(part) for part in parts[1:])
+    bounds = STARTS * opens | ENDS * (closes or bool(rest))
+    longest = max(range(len(parts)), key=lambda at: len(parts[at]))
+    anchored = STARTS * (opens or longest > 0) | ENDS * (closes or longest < len(parts) - 1)
+    following = parts[1][0] if rest else ""
+    return parts[0], bounds, rest, following, closes and bool(rest), (parts[longest], anchored)
 
 
 def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> tuple[Any, ...]:
     slots = [sum(1 << classes.index(name) for name in slot.split()) for slot in rule["slots"]]
     return (
         rule["id"], family, rule["severity"], rule["why"], slots, rule.get("ordered", False), rule.get("span", 8),
-        rule.get("before", ""), rule.get("after", ""), rule.get("negatable", True), rule.get("hidden", 0),
+        rule.get("before", ""), rule.get("after", ""), rule.get("close", ""),
+        rule.get("negatable", True), rule.get("hidden", 0),
     )  # fmt: skip
 
 

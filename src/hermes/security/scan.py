@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
-_AROUND = 150
+_AROUND = 110
 _DEEPEST = 2
 _COMMANDS = frozenset({"exfiltration", "secrets", "remote_code", "persistence"})
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
@@ -102,44 +102,49 @@ Riddle = tuple[int, int, str, str]
 def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[str, int]], list[Riddle]]:
     """Passages worth reading, places of shape triggers, and lines in a shifted alphabet."""
     from hermes.security.decode import undo
-    from hermes.security.shapes import shapes
 
-    find, names, riddling = _anchors()
-    triggers = shapes().triggers
-    passages: list[tuple[int, int]] = []
+    words, signs, names, riddling = _anchors()
     places: list[tuple[str, int]] = []
     riddles: dict[tuple[int, str], Riddle] = {}
-    low = high = -1
-    for number, end in find.find(text):
+    for number, start, end in signs.find(text):
         name = names[number]
-        if name in triggers:
-            places.append((name, end - len(name)))
         if how := riddling.get(name):
-            start, stop = max(0, end - 200), min(len(text), end + 200)
-            start = max(start, text.rfind("\n", start, end) + 1)
-            line_end = text.find("\n", end, stop)
-            stop = stop if line_end < 0 else line_end
-            if (start, how) not in riddles:
-                riddles[start, how] = (start, stop, undo(text[start:stop], how), how)
-        if low >= 0 and end - _AROUND <= high:
-            high = end + _AROUND
+            low, high = _line_around(text, start, end)
+            if (low, how) not in riddles:
+                riddles[low, how] = (low, high, undo(text[low:high], how), how)
         else:
-            if low >= 0:
-                passages.append((low, min(high, len(text))))
-            low, high = max(0, end - _AROUND), end + _AROUND
+            places.append((name, start))
+    return ([(0, len(text))] if whole else _passages(text, words)), places, list(riddles.values())
+
+
+def _passages(text: str, words: Finder) -> list[tuple[int, int]]:
+    passages: list[tuple[int, int]] = []
+    low = high = -1
+    for _, start, end in words.find(text):
+        if low >= 0 and start - _AROUND <= high:
+            high = max(high, end + _AROUND)
+            continue
+        if low >= 0:
+            passages.append((low, min(high, len(text))))
+        low, high = max(0, start - _AROUND), end + _AROUND
     if low >= 0:
         passages.append((low, min(high, len(text))))
-    if whole:
-        passages = [(0, len(text))]
-    return passages, places, list(riddles.values())
+    return passages
+
+
+def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
+    low = max(0, start - 200, text.rfind("\n", max(0, start - 200), start) + 1)
+    high = text.find("\n", end, end + 200)
+    return low, min(len(text), end + 200) if high < 0 else high
 
 
 @lru_cache(maxsize=1)
-def _anchors() -> tuple[Finder, list[str], dict[str, str]]:
+def _anchors() -> tuple[Finder, Finder, list[str], dict[str, str]]:
     from hermes.security.decode import telltales
     from hermes.security.literals import finder
     from hermes.security.rulebook import load
+    from hermes.security.shapes import shapes
 
     riddling = telltales()
-    names = sorted({*load().anchors, *riddling})
-    return finder(names), names, riddling
+    names = sorted({*shapes().triggers, *riddling})
+    return finder(load().anchors), finder([(name, 0) for name in names]), names, riddling

@@ -12,6 +12,7 @@ from hermes.security.rulebook import Shape, load
 
 # No shape reads further than this behind its trigger.
 _REACH = 520
+_BEFORE = 160
 
 
 class Shapes:
@@ -28,6 +29,8 @@ class Shapes:
         near = _Needs(text)
         behind: dict[int, int] = {}
         for trigger, start in places:
+            if start and trigger[0].isalpha() and text[start - 1].isalpha():
+                continue
             for shape in self.triggers.get(trigger, ()):
                 key = id(shape)
                 if start < behind.get(key, 0):
@@ -36,6 +39,8 @@ class Shapes:
                     continue
                 match = _compiled(shape.regex).match(text, start, min(len(text), start + _REACH))
                 if match and match.end() > start:
+                    if shape.unless and _compiled(shape.unless).search(text, max(0, start - _BEFORE), start):
+                        continue
                     behind[key] = match.end()
                     yield Mark(shape.id, shape.family, shape.severity, start, match.end(), match[0], shape.why), shape.mention
 
