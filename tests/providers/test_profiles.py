@@ -176,7 +176,7 @@ def test_prices_are_those_of_the_provider_that_is_asked() -> None:
 def test_the_server_decides_the_window_of_a_local_model() -> None:
     assert profile_for("qwen3-max", "ollama").context_window is None
     told = profile_for("qwen3-max", "ollama", context_window=8192)
-    assert (told.context_window, told.source_of("context_window")) == (8192, "the server")
+    assert (told.context_window, told.source_of("context_window")) == (8192, "config.yaml or the server")
 
 
 def test_overrides() -> None:

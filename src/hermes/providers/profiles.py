@@ -30,8 +30,8 @@ def profile_for(
 
     `model` may carry its provider (`openrouter/anthropic/claude-sonnet-4.5`); with `provider` given it is
     taken whole. `overrides` is `models:` of config.yaml: parts of model names, in any case, with facts; of
-    several that match the longest wins. `context_window`, in tokens, wins over everything: what the server
-    said.
+    several that match the longest wins. `context_window`, in tokens, wins over everything: what the owner
+    configured or the server said.
     """
     given: list[tuple[str, Facts]] = []
     if overrides:
@@ -41,7 +41,7 @@ def profile_for(
                 facts, _ = checked(overrides.get(part))
                 given.append((f"models.{part} of config.yaml", facts))
     if context_window is not None and context_window > 0:
-        given.append(("the server", (("context_window", context_window),)))
+        given.append(("config.yaml or the server", (("context_window", context_window),)))
     return _profile(model, provider, tuple(given))
 
 
