@@ -13,7 +13,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 _CUE = re.compile(
-    r"\b(?:example|e\.g\.|such as|phrases?|attempts?|attack\w*|inject\w*|jailbreak\w*|malicious|adversar\w*|payloads?"
+    r"(?<![/.\w])(?:examples?\b(?!\.)|e\.g\.|such as|phrases?|attempts?|attack\w*|inject\w*|jailbreak\w*|malicious|adversar\w*|payloads?"
     r"|refuse|reject|detect\w*|flag\b|flagged|suspicious|untrusted|threats?|exploit\w*|poison\w*|manipulat\w*|red[- ]team\w*"
     r"|test cases?|vulnerab\w*|sanitiz\w*|anti-?patterns?|beispiel\w*|exemple\w*|ejemplo\w*|exemplo\w*|esempi\w*|angriff\w*"
     r"|attaque\w*|ataque\w*|attacc\w*|пример\w*|атак\w*|інʼєкц\w*|инъекц\w*|bypass\w*|evad\w*|harmful|dangerous"
@@ -31,6 +31,10 @@ _REPORTED = re.compile(
     r"\b(?:instructions?|attempts?|attempting|trying|tries|try|requests?|asks?|asking|asked|tells?|telling|told|orders?"
     r"|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
 )
+_REPORTED_VERB = re.compile(
+    r"\b(?:instructions?|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling)\s(?:\w+\s){0,3}to\s"
+    r"(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
+)
 _QUOTES = re.compile("[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2018\u2019`]|(?<!\\w)'|'(?!\\w)")
 _FENCE = re.compile(r"^[ \t>]{0,12}(?:```|~~~)", re.MULTILINE)
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s")
@@ -47,6 +51,8 @@ class Context:
     def mentions(self, start: int, end: int, command: bool = False) -> bool:
         """Whether the passage [start, end) is spoken about. A command in a fence counts as documentation."""
         if _REPORTED.search(self._text, max(0, start - 60), start):
+            return True
+        if _REPORTED_VERB.search(self._text, max(0, start - 40), min(end, start + 40)):
             return True
         fenced = self._fenced(start)
         if command and fenced is not None:

@@ -18,6 +18,7 @@ _STYLE = re.compile(
 _ATTRIBUTE = re.compile(r"""\s(?:hidden(?=[\s>=/])|aria-hidden\s*=\s*["']?true)""")
 _TAG = re.compile(r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>")
 _REFERENCE = re.compile(r"""^\[[^\]\n]{1,40}\]:\s*(?:#|<>)\s*[("']([^\n]{0,2000})""", re.MULTILINE)
+_TITLE = re.compile(r"""\]\([^()\s]{1,300}\s["']([^"\n]{12,600})["']\)""")
 _EMPTY_SUMMARY = re.compile(r"<details\b[^<>]{0,100}>\s*<summary>\s*</summary>")
 
 
@@ -41,6 +42,9 @@ def regions(text: str) -> Iterator[Region]:
     if "]: #" in text or "]:#" in text or "]: <>" in text:
         for match in _REFERENCE.finditer(text):
             yield Region(match.start(1), match.end(1), "markdown_comment_injection", COMMENT)
+    if ' "' in text or " '" in text:
+        for match in _TITLE.finditer(text):
+            yield Region(match.start(1), match.end(1), "link_title_injection", COMMENT)
     if any(word in text for word in ("style", "hidden", "<details")):
         yield from _elements(text)
 

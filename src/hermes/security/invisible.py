@@ -82,13 +82,17 @@ def _judge(text: str, at: int, start: int, end: int, paired: frozenset[int]) -> 
         return ("low", "") if fits else ("high", "a joiner where nothing joins")
     if letter == "\u200c":
         return ("low", "") if before and _JOINING.match(before) else ("high", "a non-joiner where nothing joins")
+    if letter == "\u200b" and text.startswith("```", end):
+        return "low", ""  # keeps a fence inside a fence from closing it
+    if end - start > 2 and before and before == after and before in "\"'":
+        return "medium", "a string that lists invisible characters"
     if letter == "\u200b":
         fits = before and after and _SPACELESS.match(before) and _SPACELESS.match(after)
         return ("low", "") if fits else ("high", "a zero-width space splits or hides text")
-    return _judge_rest(letter, before, after, at)
+    return _judge_rest(letter, before, after, at, end)
 
 
-def _judge_rest(letter: str, before: str, after: str, at: int) -> tuple[str, str]:
+def _judge_rest(letter: str, before: str, after: str, at: int, end: int) -> tuple[str, str]:
     code = ord(letter)
     if letter == "\ufeff":
         if at == 0:
@@ -107,6 +111,8 @@ def _judge_rest(letter: str, before: str, after: str, at: int) -> tuple[str, str
         return ("low", "") if drawn else ("medium", "a blank Braille cell stands for space")
     if letter == "\u034f":
         return "medium", "a grapheme joiner"
+    if letter == "\u2060" and end - at == 1 and not before.isalnum():
+        return "medium", "a word joiner at the edge of a word"
     return "high", "a character that draws nothing"
 
 

@@ -204,7 +204,7 @@ def _negated(text: str, start: int, end: int) -> bool:
     if _NEGATED.search(text, max(0, start - 28), start):
         return True
     listed = _NEGATED_LIST.search(text, max(0, start - 110), start)
-    return bool(listed and (" or " in text[end : end + 60] or text[:start].endswith("or ")))
+    return bool(listed and (" or " in text[start : end + 60] or text[:start].endswith("or ")))
 
 
 def _word_end(text: str, at: int) -> int:

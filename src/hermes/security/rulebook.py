@@ -120,6 +120,7 @@ def compile_rules() -> str:
             if not rule.get("hidden"):
                 anchor_classes.update(rule["slots"][rule.get("anchor", 0)].split())
         for rule in family.get("shape", ()):
+            re.compile(rule["regex"])
             triggers = sorted(fold_word(trigger) for trigger in rule["triggers"])
             needs = sorted(fold_word(need) for need in rule.get("needs", ()))
             row = (rule["id"], family["family"], rule["severity"], rule["why"], rule["regex"], triggers, needs)
