@@ -2,48 +2,55 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from hermes.bulkhead import behind_bulkhead
 from hermes.provenance import Notice, Origin, Passage, Span, digest_of
+from hermes.security.found import FOUND
 from hermes.security.policy import Policy
-from hermes.security.scan import Finding, scan
+from hermes.security.redaction import Lines, line_ranges, redacted, says_anything
+from hermes.security.scan import Finding
 from hermes.text import Cut, cut, well_formed
 
+__all__ = ["Admitted", "Finding", "admit", "findings_in", "safe_name"]
+
 Outcome = Literal["loaded", "cut", "blocked", "empty"]
+
+NAMELESS = "a file whose name was withheld"
+ACCEPTED = "accepted by the owner"
+_OWN_MARKS = frozenset({"glue", "cut marker", "redaction", "block line"})
+# Each round takes lines out and looks again; what needs more than these is no text with a few bad lines.
+_ROUNDS = 4
+_LINES_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What the gate let through. A blocked text's passage is the block line."""
+    """What the gate let through. A blocked text's passage is the block line; `redacted` counts lines."""
 
     passage: Passage
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     cut: Cut | None = None
+    redacted: int = 0
 
     @property
     def detail(self) -> str:
         """The reason in a few words, for a decision."""
         if self.outcome == "blocked":
             return ", ".join(_ids(self.findings))
+        parts = [f"{self.redacted} lines redacted"] if self.redacted else []
         if self.cut:
-            return f"kept {self.cut.head}+{self.cut.tail} of {self.cut.total} chars"
-        return ""
-
-
-_found: dict[str, tuple[Finding, ...]] = {}
-_FOUND_LIMIT = 8192
+            parts.append(f"kept {self.cut.head}+{self.cut.tail} of {self.cut.total} chars")
+        return ", ".join(parts)
 
 
 def findings_in(text: str) -> tuple[Finding, ...]:
-    """Scan a text; the same text is scanned once in a process."""
-    key = digest_of(text)
-    if (known := _found.get(key)) is not None:
-        return known
-    if len(_found) >= _FOUND_LIMIT:
-        _found.clear()
-    return _found.setdefault(key, scan(text))
+    """Scan a text; the same text is scanned once in a process, and once across starts."""
+    return FOUND.of(text)
 
 
 def admit(
@@ -57,18 +64,183 @@ def admit(
     passage = _well_formed(passage).trimmed()
     if not passage:
         return Admitted(passage, "empty")
-    findings = _judged(findings_in(passage), passage, policy)
-    if blocking := _blocking(findings, policy):
-        return _block(passage, name, blocking)
-    sent, report = cut(passage, limit, shown or name) if limit is not None else (passage, None)
-    if report:  # what the cut brings together is read as the model will read it
-        of_sent = _judged(findings_in(sent), passage, policy)
-        if blocking := _blocking(of_sent, policy):
-            return _block(sent, name, blocking)
-    notices = [_warning(name, passage, f) for f in findings if f.severity != "low"]
+    name, shown = safe_name(name), safe_name(shown or name)
+    whole = _cleared(passage, name, policy)
+    if whole.blocking:
+        return _block(whole.passage, name, whole.blocking)
+    sent, report = cut(whole.passage, limit, shown) if limit is not None else (whole.passage, None)
+    last = _cleared(sent, name, policy) if report else whole  # what a cut brings together is read as sent
+    if last.blocking:
+        return _block(last.passage, name, last.blocking)
+    reason, failed = _second_opinion(last, policy)
+    if reason:
+        return _block(last.passage, name, (_objection(last.passage, reason),))
+    notices = [*failed, *whole.notices, *(last.notices if report else ()), *_warnings(name, whole)]
     if report:
         notices.append(_cut_notice(name, report, _origin(passage)))
-    return Admitted(sent.with_notes(notices), "cut" if report else "loaded", findings, report)
+    lines = whole.lines + (last.lines if report else 0)
+    done = last.passage.with_notes(notices) if notices else last.passage
+    return Admitted(done, "cut" if report else "loaded", whole.findings, report, lines)
+
+
+def safe_name(name: str) -> str:
+    """A name as it may stand in a heading or a marker: a name comes from outside too."""
+    if name.isprintable() and not any(f.severity != "low" for f in findings_in(name)):
+        return name
+    return NAMELESS
+
+
+class _Cleared(NamedTuple):
+    """A passage without what must not be in it; `blocking` says why none of it may come in."""
+
+    passage: Passage
+    findings: tuple[Finding, ...] = ()
+    blocking: tuple[Finding, ...] = ()
+    lines: int = 0
+    notices: tuple[Notice, ...] = ()
+
+
+class _Weighed(NamedTuple):
+    """Findings by what is done about them."""
+
+    block: list[Finding]
+    redact: list[Finding]
+    warn: list[Finding]
+    accepted: list[Finding]
+
+
+def _cleared(passage: Passage, name: str, policy: Policy) -> _Cleared:
+    """Take the lines out that the policy wants out, and look again, until nothing is left to take out."""
+    notices: list[Notice] = []
+    lines = 0
+    for _ in range(_ROUNDS):
+        findings = findings_in(passage)
+        if not findings:
+            return _Cleared(passage, (), (), lines, tuple(notices))
+        weighed = _weigh(passage, findings, policy)
+        if weighed.block:
+            return _Cleared(passage, findings, tuple(weighed.block))
+        if not weighed.redact:
+            if weighed.accepted:
+                passage = _marked(passage, policy)
+            return _Cleared(passage, tuple(weighed.warn), (), lines, tuple(notices))
+        ranges = line_ranges(passage, weighed.redact)
+        shortened = redacted(passage, ranges, name)
+        if not says_anything(shortened):
+            break
+        notices += _redactions(passage, ranges, name)
+        lines += sum(passage.count("\n", r.start, r.end) + 1 for r in ranges)
+        passage = shortened
+    return _Cleared(passage, tuple(weighed.redact), tuple(weighed.redact))
+
+
+def _weigh(passage: Passage, findings: Iterable[Finding], policy: Policy) -> _Weighed:
+    weighed = _Weighed([], [], [], [])
+    whole = bool(policy.accepted) and digest_of(passage) in policy.accepted
+    for finding in findings:
+        if whole or _is_accepted(passage, finding, policy.accepted):
+            weighed.accepted.append(finding)
+        elif finding.severity != "low":
+            getattr(weighed, policy.mode(finding)).append(finding)
+    return weighed
+
+
+def _is_accepted(passage: Passage, finding: Finding, accepted: frozenset[str]) -> bool:
+    """Whether every source that has a part in a finding was accepted; our own marks have no say."""
+    spans = passage.spans
+    for at in range(max(0, bisect_right(spans, finding.start, key=_start) - 1), len(spans)):
+        span = spans[at]
+        if span.start >= max(finding.end, finding.start + 1):
+            break
+        if not (
+            span.origin.kind in _OWN_MARKS
+            or (span.origin.digest and span.origin.digest in accepted)
+            or ACCEPTED in span.transforms
+        ):
+            return False
+    return True
+
+
+def _marked(passage: Passage, policy: Policy) -> Passage:
+    """The passage, its spans saying that they were accepted: what is joined from them stays so."""
+    whole = digest_of(passage) in policy.accepted
+    spans = tuple(
+        Span(s.start, s.end, s.origin, (*s.transforms, ACCEPTED))
+        if (whole or s.origin.digest in policy.accepted) and ACCEPTED not in s.transforms
+        else s
+        for s in passage.spans
+    )
+    return Passage(passage, spans, passage.notices, passage.decisions)
+
+
+def _redactions(passage: Passage, ranges: list[Lines], name: str) -> list[Notice]:
+    findings = [lines.findings[0] for lines in ranges]
+    return _told(name, passage, findings, "; the line was redacted", "warning")
+
+
+def _warnings(name: str, cleared: _Cleared) -> list[Notice]:
+    return _told(name, cleared.passage, cleared.findings, "; it was loaded", "warning")
+
+
+def _told(
+    name: str, passage: Passage, findings: Iterable[Finding], what: str, level: Literal["warning", "error"]
+) -> list[Notice]:
+    """One notice for each kind of finding, with its first lines."""
+    by_id: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_id.setdefault(finding.id, []).append(finding)
+    notices = []
+    for id_, found in by_id.items():
+        first = found[0]
+        numbers = dict.fromkeys(_line(passage, f) for f in found[:_LINES_NAMED])
+        more = f" and {len(found) - _LINES_NAMED} more" if len(found) > _LINES_NAMED else ""
+        place = f"{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers))}{more}"
+        place = f"{name}, {place}" if any(numbers) else name
+        text = f"{place}: {first.why} ({id_}){what}. It reads: {first.reads!r}"
+        notices.append(Notice(level, text, _origin_at(passage, first)))
+    return notices
+
+
+def _block(passage: Passage, name: str, findings: tuple[Finding, ...]) -> Admitted:
+    ids = ", ".join(_ids(findings))
+    line = f"[BLOCKED: {name} contained potential prompt injection ({ids}). Content not loaded.]"
+    first = findings[0]
+    origin = _origin_at(passage, first)
+    number = _line(passage, first)
+    place = f"line {number}" if number else "it"
+    text = (
+        f"{name} was blocked: {place} looks like {first.id} ({first.why}); it reads: {first.reads!r}. "
+        f"{_advice(origin)}"
+    )
+    source = Origin("block line", origin.path, origin.digest)
+    blocked = Passage(line, (Span(0, len(line), source),), passage.notices)
+    return Admitted(blocked.with_notes([Notice("error", text, origin)]), "blocked", findings)
+
+
+def _advice(origin: Origin) -> str:
+    """What the owner can do; a text that is no file has no bytes to accept."""
+    if origin.path and origin.digest and origin.kind not in ("config", "personality"):
+        return f"Read it, then accept this content with: hermes trust {quoted(origin.path)}"
+    return f"Change it, or set security.scan.{origin.trust} to high: warn in config.yaml"
+
+
+def quoted(path: str) -> str:
+    """A path as a shell takes it."""
+    import shlex
+
+    return shlex.quote(path)
+
+
+def _second_opinion(cleared: _Cleared, policy: Policy) -> tuple[str, tuple[Notice, ...]]:
+    judge = policy.second_opinion
+    if judge is None or not cleared.findings:
+        return "", ()
+    return behind_bulkhead("the second opinion", lambda: judge(cleared.passage, cleared.findings), "")
+
+
+def _objection(passage: Passage, reason: str) -> Finding:
+    reads = " ".join(passage[:120].split())
+    return Finding("second_opinion", "opinion", "high", 0, len(passage), 1, 1, reads, reason)
 
 
 def _well_formed(passage: Passage) -> Passage:
@@ -76,44 +248,6 @@ def _well_formed(passage: Passage) -> Passage:
     if text is passage or text == passage:
         return passage
     return Passage(text, passage.spans, passage.notices, passage.decisions).marked("surrogates replaced")
-
-
-def _judged(findings: tuple[Finding, ...], passage: Passage, policy: Policy) -> tuple[Finding, ...]:
-    if findings and digest_of(passage) in policy.accepted:
-        return ()
-    return findings
-
-
-def _blocking(findings: tuple[Finding, ...], policy: Policy) -> tuple[Finding, ...]:
-    return tuple(
-        f
-        for f in findings
-        if (f.severity == "high" and policy.high == "block")
-        or (f.severity == "medium" and policy.medium == "block")
-    )
-
-
-def _block(passage: Passage, name: str, findings: tuple[Finding, ...]) -> Admitted:
-    ids = ", ".join(_ids(findings))
-    line = f"[BLOCKED: {name} contained potential prompt injection ({ids}). Content not loaded.]"
-    first = findings[0]
-    at = min(first.start, len(passage) - 1)
-    origin = passage.span_at(at).origin
-    text = (
-        f"{name} was blocked: line {passage.line_at(at)} looks like {first.id} ({first.why}); "
-        f"it reads: {first.reads!r}. Read it, then accept this content with: "
-        f"hermes trust {origin.path or name}"
-    )
-    blocked = Passage(
-        line, (Span(0, len(line), Origin("block line", origin.path, origin.digest)),), passage.notices
-    )
-    return Admitted(blocked.with_notes([Notice("error", text, origin)]), "blocked", findings)
-
-
-def _warning(name: str, passage: Passage, finding: Finding) -> Notice:
-    line = passage.line_at(min(finding.start, len(passage) - 1))
-    text = f"{name}, line {line}: {finding.why} ({finding.id}); it was loaded. It reads: {finding.reads!r}"
-    return Notice("warning", text, _origin(passage))
 
 
 def _cut_notice(name: str, report: Cut, origin: Origin) -> Notice:
@@ -126,9 +260,24 @@ def _cut_notice(name: str, report: Cut, origin: Origin) -> Notice:
     return Notice("warning", text, origin)
 
 
+def _line(passage: Passage, finding: Finding) -> int:
+    return passage.line_at(min(finding.start, len(passage) - 1))
+
+
+def _origin_at(passage: Passage, finding: Finding) -> Origin:
+    """Where a finding begins, or the first source after it when a mark of our own stands there."""
+    at = bisect_right(passage.spans, min(finding.start, len(passage) - 1), key=_start) - 1
+    spans = passage.spans[max(at, 0) :]
+    return next((s.origin for s in spans if s.origin.kind not in _OWN_MARKS), spans[0].origin)
+
+
 def _origin(passage: Passage) -> Origin:
     return passage.spans[0].origin
 
 
-def _ids(findings: tuple[Finding, ...]) -> list[str]:
+def _start(span: Span) -> int:
+    return span.start
+
+
+def _ids(findings: Iterable[Finding]) -> list[str]:
     return list(dict.fromkeys(f.id for f in findings))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["block", "redact", "warn"]
 Scope = Literal["memory_write", "recall", "plugin"]
-"""Texts that may be ruled apart from the trust they have; without a rule of their own they are third-party."""
+"""Texts that may be ruled apart from their trust; without a rule of their own they are third-party."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)

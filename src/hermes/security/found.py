@@ -1,0 +1,120 @@
+"""What the scanner found, remembered by content: in the process, and in one small file across starts.
+
+The file is believed only when nobody but its owner could have written it, and only for the scanner that
+made it. Anything odd about it and it is passed over: texts are scanned again, which costs time, no more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+
+from hermes.errors import FileRefused
+from hermes.files import read_regular, replace_file
+from hermes.provenance import digest_of
+from hermes.security.scan import Finding, scan, scanner_version
+
+NAME = "found.jsonl"
+FORMAT = "hermes found 1"
+STORED_AT_MOST = 2048
+_REMEMBERED_AT_MOST = 8192
+_MAX_BYTES = 1024 * 1024
+# A text with more findings than this is quicker scanned again than read back.
+_FINDINGS_AT_MOST = 40
+
+
+class Found:
+    """The findings of every text that was scanned. One for the process; tests make their own."""
+
+    def __init__(
+        self,
+        scanner: Callable[[str], tuple[Finding, ...]] = scan,
+        version: Callable[[], str] = scanner_version,
+    ) -> None:
+        self._scan = scanner
+        self._version = version
+        self._known: dict[str, tuple[Finding, ...]] = {}
+        self._stored: dict[str, str] | None = None
+        self._folder = ""
+        self._news = False
+
+    def of(self, text: str) -> tuple[Finding, ...]:
+        """The findings of a text, scanned at most once."""
+        key = digest_of(text)
+        if (known := self._known.get(key)) is not None:
+            return known
+        if len(self._known) >= _REMEMBERED_AT_MOST:
+            self._known.clear()
+        stored = self._recalled(key)
+        if stored is None:
+            stored = self._scan(text)
+            self._news = True
+        self._known[key] = stored
+        return stored
+
+    def keep_in(self, folder: str) -> None:
+        """Use the file in this directory from now on; it is read when a text is not known."""
+        if folder != self._folder:
+            self._folder, self._stored = folder, None
+
+    def save(self) -> None:
+        """Write the file when there is anything new; one that cannot be written is let be."""
+        if not self._folder or not self._news:
+            return
+        self._news = False
+        rows = {key: row for key, found in self._known.items() if (row := _row(found)) is not None}
+        for key, row in (self._stored or {}).items():  # what was not asked for this time fills the room left
+            rows.setdefault(key, row)
+        kept = list(rows.items())[:STORED_AT_MOST]
+        body = "".join(f"{key} {row}\n" for key, row in kept)
+        head = f"{FORMAT} {self._version()} {digest_of(body)}\n"
+        path = os.path.join(self._folder, NAME)
+        with suppress(OSError):
+            if os.path.lexists(path) and not _is_ours(path):
+                os.unlink(path)
+            replace_file(path, (head + body).encode())
+
+    def _recalled(self, key: str) -> tuple[Finding, ...] | None:
+        if self._stored is None:
+            self._stored = self._read() if self._folder else {}
+        row = self._stored.get(key)
+        if row is None:
+            return None
+        try:
+            return tuple(Finding(*fields) for fields in json.loads(row))
+        except (ValueError, TypeError):
+            return None
+
+    def _read(self) -> dict[str, str]:
+        path = os.path.join(self._folder, NAME)
+        try:
+            if not _is_ours(path):
+                return {}
+            text = read_regular(path, _MAX_BYTES)[0].decode()
+        except (OSError, FileRefused, UnicodeDecodeError):
+            return {}
+        head, _, body = text.partition("\n")
+        if head != f"{FORMAT} {self._version()} {digest_of(body)}":
+            return {}
+        return {line[:64]: line[65:] for line in body.split("\n") if line}
+
+
+def _is_ours(path: str) -> bool:
+    """Whether only this user can have written a file."""
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode):
+        return False
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
+
+
+def _row(found: tuple[Finding, ...]) -> str | None:
+    if len(found) > _FINDINGS_AT_MOST:
+        return None
+    rows = [[f.id, f.family, f.severity, f.start, f.end, f.line, f.column, f.reads, f.why] for f in found]
+    return json.dumps(rows, separators=(",", ":"))
+
+
+FOUND = Found()
