@@ -297,7 +297,7 @@ class TestUnknownKeys:
                 1,
                 "agent.max_turns is written as one name; write max_turns below agent:",
             ),
-            ("qqqq: 1", 1, "qqqq is not a key of Hermes; hermes config keys lists those there are"),
+            ("qqqq: 1", 1, "qqqq is not a key of Hermes; see: hermes config keys"),
         ],
     )
     def test_the_nearest_known_one_is_named(self, text: str, line: int, message: str) -> None:

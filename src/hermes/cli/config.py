@@ -50,7 +50,9 @@ def show(key: str | None, as_json: bool) -> None:
     reading = read_config(home)
     rows = {name: row for name, row in _rows(reading).items() if key is None or _under(name, key)}
     if not rows:
-        raise click.ClickException(_no_such_key(str(key)))
+        from hermes.config.schema import unknown_text
+
+        raise click.ClickException(unknown_text(str(key)))
     if as_json:
         notices = [_told(notice) for notice in reading.config.notices]
         _print_json(
@@ -92,15 +94,6 @@ def _under(name: str, key: str) -> bool:
     known = BY_NAME.get(key)
     key = known.name if known else key
     return name == key or name.startswith(f"{key}.")
-
-
-def _no_such_key(key: str) -> str:
-    from hermes.config.schema import nearest_key
-
-    near = nearest_key(key)
-    return f"{key} is not a key of Hermes; " + (
-        f"did you mean {near}?" if near else "see: hermes config keys"
-    )
 
 
 def _told(notice: Notice) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from hermes.config.forms import Malformed, Place
 from hermes.config.load import in_yaml
 from hermes.config.masking import masked
 from hermes.config.records import plain
-from hermes.config.schema import BY_NAME, FREE, SHORT, Key, nearest_key
+from hermes.config.schema import BY_NAME, FREE, SHORT, Key, unknown_text
 from hermes.config.splice import set_in, unset_in
 from hermes.errors import ConfigError, FileRefused
 from hermes.files import read_file, replace_file
@@ -117,9 +117,7 @@ def _resolve(name: str, data: Mapping[str, Any]) -> tuple[Key | None, Path, Path
     """The key, where the file has it or will have it, and the parts below it."""
     known = _known(split(name))
     if known is None:
-        near = nearest_key(name)
-        hint = f"did you mean {near}?" if near else "hermes config keys lists those there are"
-        raise ConfigError(f"{name} is not a key of Hermes; {hint}")
+        raise ConfigError(unknown_text(name))
     key, below = known
     if key is None:
         return None, (), below

@@ -13,7 +13,7 @@ from hermes.config.document import MAX_BYTES, Document, Path
 from hermes.config.forms import Malformed, Place
 from hermes.config.masking import masked
 from hermes.config.records import Config, plain
-from hermes.config.schema import BY_NAME, FREE, KEYS, SECTIONS, SHORT, Key, is_foreign, nearest_key
+from hermes.config.schema import BY_NAME, FREE, KEYS, SECTIONS, SHORT, Key, is_foreign, unknown_text
 from hermes.errors import FileRefused
 from hermes.files import read_file
 from hermes.paths import Home
@@ -151,7 +151,7 @@ class _Checking:
         if is_foreign(name):
             foreign.append(name)
         elif len(self.notices) < TOLD:
-            self._tell("warning", line, _unknown_text(name))
+            self._tell("warning", line, _split_up(name) if name in BY_NAME else unknown_text(name))
         else:
             self.untold += 1
 
@@ -204,13 +204,9 @@ def _first_key(section: str) -> str:
     return next(name for name in BY_NAME if name.startswith(f"{section}."))
 
 
-def _unknown_text(name: str) -> str:
-    if name in BY_NAME:
-        section, _, last = name.partition(".")
-        return f"{name} is written as one name; write {last} below {section}:"
-    near = nearest_key(name)
-    hint = f"did you mean {near}?" if near else "hermes config keys lists those there are"
-    return f"{_short(name)} is not a key of Hermes; {hint}"
+def _split_up(name: str) -> str:
+    section, _, last = name.partition(".")
+    return f"{name} is written as one name; write {last} below {section}:"
 
 
 def in_yaml(value: object, name: str = "") -> str:

@@ -180,7 +180,11 @@ def is_foreign(name: str) -> bool:
     return name in foreign() or name.partition(".")[0] in foreign()
 
 
-def nearest_key(name: str) -> str:
-    """The known key most like an unknown one, or ""."""
+def unknown_text(name: str) -> str:
+    """What is said of a key that is not there, with the known one most like it."""
     choices = (*BY_NAME, *sorted(SECTIONS), *FREE)
-    return forms.nearest(name, choices) or forms.nearest(name.rpartition(".")[2], choices)
+    near = forms.nearest(name, choices) or forms.nearest(name.rpartition(".")[2], choices)
+    shown = name if len(name) <= 60 else f"{name[:60]}…"
+    return f"{shown} is not a key of Hermes; " + (
+        f"did you mean {near}?" if near else "see: hermes config keys"
+    )
