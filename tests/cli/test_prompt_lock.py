@@ -46,7 +46,7 @@ def test_write_check_drift_approve(project: Path, capsys: pytest.CaptureFixture[
         rest
         == """
 project context (changed): 38 -> 41 tokens (+3)
-  AGENTS.md (changed): 15 -> 19 tokens (+4)
+  AGENTS.md (changed): 16 -> 19 tokens (+3)
     @@ -4 +4 @@
          2
          3 Always run the tests.
