@@ -9,7 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 _LONGEST = 200_000
@@ -120,27 +122,67 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _listed(text: str, data: bytes) -> Iterator[Disguise]:
-    hexes = data.translate(_HEXES)
-    if b"hh hh hh hh hh hh" in hexes or b"hh  hh  hh  hh  hh" in hexes or b"hh  xhh" in hexes or b"hh   hh   hh   hh" in hexes:
+    signs = _signs()
+    if signs.hexes(data.translate(_HEXES)):
         for match in _HEX_LIST.finditer(text):
             digits = re.findall(r"[0-9a-fA-F]{2}(?![xX])", match[0].replace("0x", "").replace("\\x", ""))
             yield from _placed(match, "hex", bytes.fromhex("".join(digits)))
-    if b"bbbbbbb" in data.translate(_BITS):
+    if signs.bits(data.translate(_BITS)):
         for match in _BIT_LIST.finditer(text):
             bits = re.findall(r"[01]{7,8}", match[0])
             yield from _placed(match, "binary", bytes(int(bit, 2) for bit in bits))
-    numbers = data.translate(_NUMBERS)
-    if any(mark in numbers for mark in (b"ddd ddd", b"dd ddd ", b"ddd  ddd", b"dd  ddd")):
+    if signs.numbers(data.translate(_NUMBERS)):
         for match in _NUMBER_LIST.finditer(text):
             codes = [int(code) for code in re.findall(r"\d{2,3}", match[0])]
             yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
-    morse = data.translate(_MORSE_MARKS)
-    if b"msmm" in morse or b"mmsm" in morse:
+    if signs.morse(data.translate(_MORSE_MARKS)):
         for match in _MORSE_RUN.finditer(text):
             words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
             read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
             if len(read) >= 8 and "." in match[0] and "-" in match[0]:
                 yield Disguise(match.start(), match.end(), read, "morse", "/" not in match[0])
+
+
+Search = Callable[[bytes], list[int]]
+
+
+class _Signs(NamedTuple):
+    """Searches for the beginnings of lists, over texts of which only the kind of each letter is left."""
+
+    hexes: Search
+    bits: Search
+    numbers: Search
+    morse: Search
+    spaced: Search
+
+
+@lru_cache(maxsize=1)
+def _signs() -> _Signs:
+    gaps = (b" ", b"  ", b"   ")
+    numbers = [gap.join(b"d" * size for size in sizes) for gap in gaps[:2] for sizes in product((2, 3), repeat=4)]
+    return _Signs(
+        hexes=_search([*(gap.join([b"hh"] * 5) for gap in (*gaps, b"    ")), b"hh h hh h hh h", b" hhh hhh hhh hhh"]),
+        bits=_search([b"bbbbbbb bbbbbbb", b"bbbbbbbb bbbbbbb", b"bbbbbbb  bbbbbbb", b"b" * 28]),
+        numbers=_search([b" " + number + b" " for number in numbers]),
+        morse=_search([b"m" + b"ms" * 1 + b"mms", b"mmsmms", b"mmsms", b"mmmsmms", b"msmmsm", b"mmmsmmms"]),
+        spaced=_search([gap + gap.join([b"a"] * 5) for gap in gaps]),
+    )
+
+
+def _search(signs: list[bytes]) -> Search:
+    try:
+        from ahocorasick_rs import BytesAhoCorasick
+    except ImportError:
+        return lambda data: sorted({at for sign in signs for at in _each(data, sign)})
+    engine = BytesAhoCorasick(signs)
+    return lambda data: [start for _, start, _ in engine.find_matches_as_indexes(data)]
+
+
+def _each(data: bytes, sign: bytes) -> Iterator[int]:
+    at = data.find(sign)
+    while at >= 0:
+        yield at
+        at = data.find(sign, at + len(sign))
 
 
 def _placed(match: re.Match[str], how: str, data: bytes) -> Iterator[Disguise]:
@@ -149,21 +191,15 @@ def _placed(match: re.Match[str], how: str, data: bytes) -> Iterator[Disguise]:
 
 
 def _spaced(text: str, data: bytes) -> Iterator[Disguise]:
-    letters = data.translate(_LETTERS)
     behind = 0
-    for mark in (b" a a a a a", b"a a a a a ", b" a  a  a  a ", b" a   a   a   a ", b"a a a  a a a"):
-        at = letters.find(mark)
-        while at >= 0:
-            start = max(behind, text.rfind("\n", 0, at) + 1)
-            if at >= behind:
-                stop = text.find("\n", at)
-                stop = len(text) if stop < 0 else stop
-                for match in _SPACED.finditer(text, start, stop):
-                    behind = match.end()
-                    yield _joined(match)
-                behind = max(behind, stop)
-            at = letters.find(mark, max(at + 1, behind))
-        behind = 0
+    for at in _signs().spaced(b" " + data.translate(_LETTERS)):
+        if at < behind:
+            continue
+        start = max(behind, text.rfind("\n", 0, at) + 1)
+        stop = text.find("\n", at)
+        behind = len(text) if stop < 0 else stop
+        for match in _SPACED.finditer(text, start, behind):
+            yield _joined(match)
 
 
 def _joined(match: re.Match[str]) -> Disguise:

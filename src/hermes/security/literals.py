@@ -44,7 +44,7 @@ class Automaton:
         self._table = _EDGES if self._plain else None
         self._lengths = [len(literal) for literal, _ in literals]
         self._trail = [1 if bounds & ENDS else 0 for _, bounds in literals]
-        self._exact = [literal if self._plain and re.search(r"[0-9.@$/]", literal) else "" for literal, _ in literals]
+        self._exact = [literal if self._plain and re.search(r"[^a-z \-_'\x80-\U0010ffff]", literal) else "" for literal, _ in literals]
         self._engine = engine([self._pattern(literal, bounds) for literal, bounds in literals])
 
     def _pattern(self, literal: str, bounds: int) -> bytes:

@@ -72,6 +72,7 @@ class Shape:
     needs: tuple[str, ...]
     mention: bool
     unless: str
+    back: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +125,15 @@ def compile_rules() -> str:
             triggers = sorted(fold_word(trigger) for trigger in rule["triggers"])
             needs = sorted(fold_word(need) for need in rule.get("needs", ()))
             row = (rule["id"], family["family"], rule["severity"], rule["why"], rule["regex"], triggers, needs)
-            shapes.append((*row, rule.get("mention", True), rule.get("unless", "")))
+            shapes.append((*row, rule.get("mention", True), rule.get("unless", ""), rule.get("back", 0)))
     words: dict[tuple[str, int, int, str, str, bool], int] = {}
     for number, language in enumerate(languages):
         for entry, bits, is_anchor in _entries(lexicon[language], classes, anchor_classes):
-            literal, bounds, rest, following, ends, anchor = _parse(entry)
+            literal, bounds, rest, following, ends, shown = _parse(entry)
             key = (literal, bounds, bits, rest, following, ends)
             words[key] = words.get(key, 0) | 1 << number
             if is_anchor:
-                anchors.add(anchor)
+                anchors.update(shown)
     rows = [(*key[:3], langs, *key[3:]) for key, langs in sorted(words.items())]
     data = {
         "classes": classes, "languages": languages, "words": rows, "anchors": sorted(anchors),
@@ -152,19 +153,26 @@ def _entries(table: dict[str, str], classes: list[str], anchor_classes: set[str]
     return [(entry, bits[entry], anchored[entry]) for entry in bits]
 
 
-def _parse(entry: str) -> tuple[str, int, str, str, bool, tuple[str, int]]:
-    """First part to search and its bounds; the rest, its first letter, whether it ends a word; the part that anchors."""
+def _parse(entry: str) -> tuple[str, int, str, str, bool, list[tuple[str, int]]]:
+    """First part to search and its bounds; the rest, its first letter, whether it ends a word; what anchors it."""
     opens, closes = not entry.startswith("*"), not entry.endswith("*")
     parts = [fold_word(part) for part in entry.strip("*").split("_") if part]
     if _SPACELESS.search(entry):
         rest = "".join(r"[\W_]{0,3}" + re.escape(part) for part in parts[1:])
-        return parts[0], 0, rest, parts[1][0] if rest else "", False, (max(parts, key=len), 0)
+        return parts[0], 0, rest, parts[1][0] if rest else "", False, [("".join(parts[:2]), 0), (" ".join(parts[:2]), 0)] if rest else [(parts[0], 0)]
     rest = "".join(_GAP + re.escape(part) for part in parts[1:])
     bounds = STARTS * opens | ENDS * (closes or bool(rest))
-    longest = max(range(len(parts)), key=lambda at: len(parts[at]))
-    anchored = STARTS * (opens or longest > 0) | ENDS * (closes or longest < len(parts) - 1)
     following = parts[1][0] if rest else ""
-    return parts[0], bounds, rest, following, closes and bool(rest), (parts[longest], anchored)
+    return parts[0], bounds, rest, following, closes and bool(rest), _anchors(parts, opens, closes)
+
+
+def _anchors(parts: list[str], opens: bool, closes: bool) -> list[tuple[str, int]]:
+    """What the survey looks for: the word, or of several words the longest pair, at every usual distance."""
+    if len(parts) == 1:
+        return [(parts[0], STARTS * opens | ENDS * closes)]
+    at = max(range(len(parts) - 1), key=lambda at: len(parts[at]) + len(parts[at + 1]))
+    bounds = STARTS * (opens or at > 0) | ENDS * (closes or at < len(parts) - 2)
+    return [(parts[at] + " " * gap + parts[at + 1], bounds) for gap in range(1, 6)]
 
 
 def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> tuple[Any, ...]:

@@ -103,33 +103,35 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
     """Passages worth reading, places of shape triggers, and lines in a shifted alphabet."""
     from hermes.security.decode import undo
 
-    words, signs, names, riddling = _anchors()
+    signposts = _signposts()
     places: list[tuple[str, int]] = []
     riddles: dict[tuple[int, str], Riddle] = {}
-    for number, start, end in signs.find(text):
-        name = names[number]
-        if how := riddling.get(name):
-            low, high = _line_around(text, start, end)
-            if (low, how) not in riddles:
-                riddles[low, how] = (low, high, undo(text[low:high], how), how)
-        else:
-            places.append((name, start))
-    return ([(0, len(text))] if whole else _passages(text, words)), places, list(riddles.values())
-
-
-def _passages(text: str, words: Finder) -> list[tuple[int, int]]:
     passages: list[tuple[int, int]] = []
     low = high = -1
-    for _, start, end in words.find(text):
+    for number, start, end in signposts.words.find(text):
+        trigger = signposts.triggers[number]
+        if trigger:
+            places.append((trigger, start))
+        if not signposts.anchors[number]:
+            continue
         if low >= 0 and start - _AROUND <= high:
-            high = max(high, end + _AROUND)
+            high = end + _AROUND
             continue
         if low >= 0:
             passages.append((low, min(high, len(text))))
         low, high = max(0, start - _AROUND), end + _AROUND
     if low >= 0:
         passages.append((low, min(high, len(text))))
-    return passages
+    for number, start, end in signposts.signs.find(text):
+        name = signposts.names[number]
+        if how := signposts.riddling.get(name):
+            begin, stop = _line_around(text, start, end)
+            if (begin, how) not in riddles:
+                riddles[begin, how] = (begin, stop, undo(text[begin:stop], how), how)
+        else:
+            places.append((name, start))
+    places.sort(key=lambda place: place[1])
+    return ([(0, len(text))] if whole else passages), places, list(riddles.values())
 
 
 def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -138,13 +140,37 @@ def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
     return low, min(len(text), end + 200) if high < 0 else high
 
 
-@lru_cache(maxsize=1)
-def _anchors() -> tuple[Finder, Finder, list[str], dict[str, str]]:
-    from hermes.security.decode import telltales
-    from hermes.security.literals import finder
-    from hermes.security.rulebook import load
-    from hermes.security.shapes import shapes
+class _Signposts:
+    """What the survey looks for: words that anchor phrases or trigger shapes, and signs without edges."""
 
-    riddling = telltales()
-    names = sorted({*shapes().triggers, *riddling})
-    return finder(load().anchors), finder([(name, 0) for name in names]), names, riddling
+    def __init__(self) -> None:
+        from hermes.security.decode import telltales
+        from hermes.security.literals import ENDS, STARTS, finder
+        from hermes.security.rulebook import load
+        from hermes.security.shapes import shapes
+
+        self.riddling = telltales()
+        literals: dict[tuple[str, int], tuple[str, bool]] = {pair: ("", True) for pair in load().anchors}
+        signs = set(self.riddling)
+        for trigger in shapes().triggers:
+            if trigger[0].isalpha() and trigger[0].isascii():
+                for spelling in _spellings(trigger.rstrip()):
+                    pair = (spelling, STARTS | ENDS * (trigger != trigger.rstrip()))
+                    literals[pair] = (trigger, literals.get(pair, ("", False))[1])
+            else:
+                signs.add(trigger)
+        self.words: Finder = finder(list(literals))
+        self.triggers = [trigger for trigger, _ in literals.values()]
+        self.anchors = [anchors for _, anchors in literals.values()]
+        self.names = sorted(signs)
+        self.signs: Finder = finder([(name, 0) for name in self.names])
+
+
+def _spellings(trigger: str) -> list[str]:
+    """A trigger of several words, at every usual distance between them."""
+    return [trigger.replace(" ", " " * gap) for gap in range(1, 6)] if " " in trigger else [trigger]
+
+
+@lru_cache(maxsize=1)
+def _signposts() -> _Signposts:
+    return _Signposts()

@@ -28,21 +28,39 @@ class Shapes:
         """Marks for triggers at places of the view, each with whether its context may soften it."""
         near = _Needs(text)
         behind: dict[int, int] = {}
+        around: dict[int, tuple[Shape, list[tuple[int, int]]]] = {}
         for trigger, start in places:
-            if start and trigger[0].isalpha() and text[start - 1].isalpha():
-                continue
             for shape in self.triggers.get(trigger, ()):
                 key = id(shape)
-                if start < behind.get(key, 0):
+                low, high = start - shape.back, min(len(text), start + _REACH)
+                if start < behind.get(key, 0) or (shape.needs and not near.any(shape.needs, low, high)):
                     continue
-                if shape.needs and not near.any(shape.needs, start, start + _REACH):
-                    continue
-                match = _compiled(shape.regex).match(text, start, min(len(text), start + _REACH))
-                if match and match.end() > start:
-                    if shape.unless and _compiled(shape.unless).search(text, max(0, start - _BEFORE), start):
-                        continue
+                if shape.back:
+                    _widen(around.setdefault(key, (shape, []))[1], max(0, low), high)
+                elif match := _compiled(shape.regex).match(text, start, high):
                     behind[key] = match.end()
-                    yield Mark(shape.id, shape.family, shape.severity, start, match.end(), match[0], shape.why), shape.mention
+                    yield from _mark(shape, text, match)
+        for shape, windows in around.values():
+            for low, high in windows:
+                for match in _compiled(shape.regex).finditer(text, low, high):
+                    yield from _mark(shape, text, match)
+
+
+def _mark(shape: Shape, text: str, match: re.Match[str]) -> Iterator[tuple[Mark, bool]]:
+    start, end = match.span()
+    if end == start or (start and text[start].isalpha() and text[start - 1].isalpha()):
+        return
+    if shape.unless and _compiled(shape.unless).search(text, max(0, start - _BEFORE), start):
+        return
+    yield Mark(shape.id, shape.family, shape.severity, start, end, match[0], shape.why), shape.mention
+
+
+def _widen(windows: list[tuple[int, int]], low: int, high: int) -> None:
+    """Add a window; those that overlap become one, so that no text is read twice."""
+    if windows and low <= windows[-1][1]:
+        windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
+    else:
+        windows.append((low, high))
 
 
 class _Needs:
