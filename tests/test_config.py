@@ -27,8 +27,9 @@ from hermes.config import (
     load_config,
 )
 from hermes.config.cache import FORMAT, NAME
-from hermes.config.document import MAX_BYTES, parse
+from hermes.config.document import MAX_BYTES
 from hermes.config.load import check, read_config
+from hermes.config.parser import parse
 from hermes.config.records import plain
 from hermes.config.schema import KEYS
 from hermes.paths import Home

@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hermes.config import load_config
-from hermes.config.document import parse
 from hermes.config.edit import Change, set_key, split, unset_key
+from hermes.config.parser import parse
 from hermes.config.splice import flow, set_in, unset_in
 from hermes.errors import ConfigError
 from hermes.paths import Home

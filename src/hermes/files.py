@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat as stat_of
-import tempfile
 from dataclasses import dataclass
 
 from hermes.errors import FileRefused
@@ -136,6 +135,8 @@ def replace_file(path: str, data: bytes, *, mode: int = 0o600) -> None:
 
     An existing file keeps its mode; a link is followed, so that a linked file stays linked. Raises OSError.
     """
+    import tempfile  # it brings in a good deal, and most runs write nothing
+
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
     with contextlib.suppress(FileNotFoundError):

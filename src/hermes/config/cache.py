@@ -12,8 +12,7 @@ from dataclasses import astuple
 from typing import Any, get_args
 
 from hermes import __version__
-from hermes.config.document import Document, Problem, parse
-from hermes.config.masking import has_secret
+from hermes.config.document import Document, Problem
 from hermes.errors import FileRefused
 from hermes.files import read_file, replace_file
 from hermes.paths import Home
@@ -28,6 +27,9 @@ def parsed(home: Home, data: bytes) -> Document:
     digest = digest_of(data)
     if (known := _kept(home, digest)) is not None:
         return known
+    from hermes.config.masking import has_secret
+    from hermes.config.parser import parse
+
     document = parse(data)
     if not has_secret(document.data):
         _keep(home, digest, document)

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hermes.config.document import MAX_BYTES, PARSER_FAILURES, Document, Path, parse, parse_value
+from hermes.config.document import MAX_BYTES, Document, Path
 from hermes.config.forms import Malformed, Place
 from hermes.config.load import in_yaml
 from hermes.config.masking import masked
+from hermes.config.parser import PARSER_FAILURES, parse, parse_value
 from hermes.config.records import plain
 from hermes.config.schema import BY_NAME, FREE, SHORT, Key, unknown_text
 from hermes.config.splice import set_in, unset_in

@@ -11,7 +11,6 @@ from typing import Any
 from hermes.config.cache import parsed
 from hermes.config.document import MAX_BYTES, Document, Path
 from hermes.config.forms import Malformed, Place
-from hermes.config.masking import masked
 from hermes.config.records import Config, plain
 from hermes.config.schema import BY_NAME, FREE, KEYS, SECTIONS, SHORT, Key, is_foreign, unknown_text
 from hermes.errors import FileRefused
@@ -211,6 +210,8 @@ def _split_up(name: str) -> str:
 
 def in_yaml(value: object, name: str = "") -> str:
     """A value on one line, as it could stand in the file; secrets masked."""
+    from hermes.config.masking import masked
+
     shown = masked(plain(value), name)
     if isinstance(shown, str) and shown:
         return (

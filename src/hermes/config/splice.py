@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hermes.config.document import Path, compose, is_null, scalar
+from hermes.config.document import Path
+from hermes.config.parser import compose, is_null, scalar
 from hermes.errors import ConfigError
 
 STEP = "  "
