@@ -4,6 +4,7 @@
     ├── ConfigError         config.yaml cannot be used as asked
     ├── FileRefused         a file may not or cannot be read (carries the verdict of the decision)
     ├── PromptError         a stored or exported prompt cannot be used
+    ├── TrustError          what the owner accepted cannot be stored
     └── UsageError          a command was asked for something that does not exist
 
 A message names the thing, what was expected, and what to do about it.
@@ -56,6 +57,10 @@ class FileRefused(HermesError):
 
 class PromptError(HermesError):
     """A stored or exported prompt cannot be used."""
+
+
+class TrustError(HermesError):
+    """What the owner accepted cannot be stored."""
 
 
 class UsageError(HermesError):

@@ -12,7 +12,7 @@ from hermes.agent.workdir import Project
 from hermes.errors import FileRefused
 from hermes.files import Contents, is_inside, read_file
 from hermes.provenance import Decision, Notice, Origin, Passage, Trust, Verdict, digest_of
-from hermes.security.gate import Admitted, admit
+from hermes.security.gate import Admitted, admit, safe_name
 from hermes.security.policy import Policies, Policy
 from hermes.text import Decoded, decode, front_matter
 
@@ -135,7 +135,9 @@ class Loader:
 
 
 def _section(candidate: Candidate, loaded: Loaded) -> Passage:
-    return Passage.joined("\n\n", [Passage.own(f"## {candidate.shown}", "heading"), loaded.passage])
+    return Passage.joined(
+        "\n\n", [Passage.own(f"## {safe_name(candidate.shown)}", "heading"), loaded.passage]
+    )
 
 
 def load_file(candidate: Candidate, project: Project, reading: Reading) -> Loaded:

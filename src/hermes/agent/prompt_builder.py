@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hermes.agent.context_files import Loader, Reading
 from hermes.agent.context_kinds import kinds_in_order
 from hermes.agent.environment import Host, working_directory_lines
+from hermes.agent.first_use import kept_out
 from hermes.agent.imports import importer
 from hermes.agent.workdir import find_project, resolve_cwd
 from hermes.config import Config, load_config
@@ -21,7 +22,7 @@ from hermes.paths import Home, get_hermes_home
 from hermes.platforms import Platforms, resolve_hint
 from hermes.prompt import PromptFacts, Tier, WorkDir
 from hermes.prompts import prompt_text
-from hermes.provenance import Decision, Notice, Origin, Passage, digest_of
+from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of
 from hermes.providers.profiles import context_limit_chars, enforcement_needed
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
@@ -124,13 +125,14 @@ def context_limit_chars_of(config: Config) -> int:
 
 def _project_files(workdir: WorkDir, home: Home, config: Config, limit: int, policies: Policies) -> Passage:
     kinds = kinds_in_order(config.context.kinds)
-    if not workdir.authority:
-        decision = Decision(workdir.path, "project", "not trusted", f"chosen by the {workdir.chosen_by}")
-        kinds = tuple(kind for kind in kinds if kind.scope == "home")
-        note = Passage("", (), (), (decision,))
-    else:
-        note = Passage()
     project = find_project(workdir.path)
+    reason, notices = kept_out(project, home, config, kinds)
+    if not workdir.authority:
+        reason, notices = f"chosen by the {workdir.chosen_by}", ()
+    note = Passage()
+    if reason:
+        kinds = tuple(kind for kind in kinds if kind.scope == "home")
+        note = Passage("", (), notices, (Decision(workdir.path, "project", "not trusted", reason),))
     expand = importer(project, tuple(config.context.import_roots)) if config.context.imports else None
     loader = Loader(project, home.root, Reading(limit, policies, expand))
     return Passage.joined("\n\n", [loader.load(kinds).with_notes(project.notices), note])
@@ -138,13 +140,17 @@ def _project_files(workdir: WorkDir, home: Home, config: Config, limit: int, pol
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the slots read from: the home, its configuration, the gate's policies, the host."""
+    """What the slots read from: the home, its configuration, the gate's policies, the host.
+
+    `notices` tell what of it could not be used.
+    """
 
     home: Home
     config: Config
     policies: Policies = field(default_factory=Policies)
     host: Host = field(default_factory=Host)
     platforms: Platforms = field(default_factory=Platforms)
+    notices: tuple[Notice, ...] = ()
 
     def limit(self, facts: PromptFacts) -> int:
         """The most characters of one file for a model."""
@@ -362,15 +368,21 @@ class ExternalMemorySlot:
 class SessionLineSlot:
     """The tail of everything: when the session began, which it is, who answers."""
 
+    policies: Policies = field(default_factory=Policies)
     name: str = "session line"
     tier: Tier = Tier.VOLATILE
 
     def passage(self, facts: PromptFacts) -> Passage:
-        lines = (
-            ("Current time", facts.now.isoformat(timespec="seconds")),
+        given = (
             ("Session", facts.session_id),
             ("Model", facts.model.name),
             ("Provider", facts.model.provider),
         )
-        text = "\n".join(f"{name}: {' '.join(value.split())}" for name, value in lines if value)
-        return Passage.own(text, "session")
+        time = Passage.own(f"Current time: {facts.now.isoformat(timespec='seconds')}", "session")
+        return Passage.joined("\n", [time, *(self._named(name, value) for name, value in given if value)])
+
+    def _named(self, name: str, value: str) -> Passage:
+        """A name that the caller chose, on one line."""
+        line = f"{name}: {' '.join(value.split())}"
+        passage = Passage(line, (Span(0, len(line), Origin("session", trust="caller")),))
+        return admit(passage, name=f"the {name.lower()}", policy=self.policies.of("caller")).passage

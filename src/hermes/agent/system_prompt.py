@@ -32,6 +32,9 @@ from hermes.prompt import PromptFacts, PromptSlot, Section, SystemPrompt, WorkDi
 from hermes.prompts import prompt_text
 from hermes.provenance import Passage
 from hermes.providers.profiles import profile_for
+from hermes.security.found import keep_found
+from hermes.security.policy import Policies
+from hermes.security.trust import load_trust
 from hermes.tooling import TOOL_NAMES
 
 __all__ = ["PLATFORM_HINTS", "build_system_prompt", "default_slots", "load_sources", "new_facts"]
@@ -55,7 +58,7 @@ def default_slots(sources: Sources, external_memory: Passage | None = None) -> t
         MemorySlot(sources, notes, "memory", memory.memory_enabled),
         MemorySlot(sources, user, "user profile", memory.user_profile_enabled),
         ExternalMemorySlot(external_memory or Passage(), sources.policies),
-        SessionLineSlot(),
+        SessionLineSlot(sources.policies),
     )
 
 
@@ -87,7 +90,11 @@ def _section(slot: PromptSlot, facts: PromptFacts) -> Section:
 def load_sources(home: Home | None = None, config: Config | None = None) -> Sources:
     """What the slots read from, for a home."""
     home = home or get_hermes_home()
-    return Sources(home, config or load_config(home), host=host_facts(environment().host))
+    config = config or load_config(home)
+    trusted = load_trust(home)
+    policies = Policies.from_config(config.security.scan, trusted.digests)
+    keep_found(home.cache)
+    return Sources(home, config, policies, host_facts(environment().host), notices=trusted.notices)
 
 
 def new_facts(

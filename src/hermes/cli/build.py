@@ -9,13 +9,16 @@ from typing import Any
 
 import click
 
+from hermes.agent.first_use import first_use
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, new_facts
 from hermes.agent.workdir import resolve_cwd
 from hermes.config import environment
+from hermes.errors import TrustError
 from hermes.paths import ensure_home
 from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice
+from hermes.security.trust import know_project
 
 _OPTIONS = (
     click.option("--cwd", default="", help="Work in this directory.", metavar="DIR"),
@@ -72,7 +75,23 @@ def build(asked: Asked) -> Built:
     notices = ensure_home(sources.home, DEFAULT_AGENT_IDENTITY + "\n")
     facts, more = facts_asked(asked, sources)
     prompt = build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest)
-    return Built(prompt, facts, sources, (*notices, *sources.config.notices, *more, *prompt.notices))
+    notices = (*notices, *sources.config.notices, *sources.notices, *more, *prompt.notices)
+    return Built(prompt, facts, sources, (*notices, *_first_time(sources, facts, prompt)))
+
+
+def _first_time(sources: Sources, facts: PromptFacts, prompt: SystemPrompt) -> tuple[Notice, ...]:
+    """Tell once of a project whose files nobody has looked at yet."""
+    seen = first_use(sources.home, prompt, facts)
+    if seen is None:
+        return ()
+    told = (seen.notice,) if sources.config.security.first_use != "allow" else ()
+    try:
+        return (
+            *told,
+            *know_project(sources.home, seen.known(datetime.now().astimezone().date().isoformat())),
+        )
+    except TrustError:  # a home that cannot be written is told of already
+        return told
 
 
 def facts_asked(asked: Asked, sources: Sources) -> tuple[PromptFacts, tuple[Notice, ...]]:

@@ -104,6 +104,7 @@ class SecurityConfig(_Record):
     """`security:`. `scan` maps a trust or scope to a mode for `high` and for `medium` findings."""
 
     scan: Mapping[str, Mapping[str, str]] = field(default_factory=_nothing)
+    first_use: str = "notice"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

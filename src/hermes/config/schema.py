@@ -148,9 +148,15 @@ KEYS: tuple[Key, ...] = (
         mapped(
             _SCAN,
             "a mapping from package, owner, caller, project, third_party or a scope to modes",
-            usual=get_args(Trust),
+            usual=(*get_args(Trust), "memory_write", "recall", "plugin"),
         ),
-        "What is done about findings, by who vouches for the text: block, redact or warn.",
+        "What is done about findings, by who vouches for the text: block, redact or warn. "
+        "A scope is one of memory_write, recall, plugin.",
+    ),
+    Key(
+        "security.first_use",
+        one_of("allow", "notice", "deny"),
+        "What is done about the context files of a project that was never worked in before.",
     ),
     Key(
         "tools.enabled",

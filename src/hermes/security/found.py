@@ -37,6 +37,7 @@ class Found:
         self._scan = scanner
         self._version = version
         self._known: dict[str, tuple[Finding, ...]] = {}
+        self._asked: dict[str, None] = {}
         self._stored: dict[str, str] | None = None
         self._folder = ""
         self._news = False
@@ -44,10 +45,12 @@ class Found:
     def of(self, text: str) -> tuple[Finding, ...]:
         """The findings of a text, scanned at most once."""
         key = digest_of(text)
+        self._asked[key] = None
         if (known := self._known.get(key)) is not None:
             return known
         if len(self._known) >= _REMEMBERED_AT_MOST:
             self._known.clear()
+            self._asked.clear()
         stored = self._recalled(key)
         if stored is None:
             stored = self._scan(text)
@@ -56,16 +59,23 @@ class Found:
         return stored
 
     def keep_in(self, folder: str) -> None:
-        """Use the file in this directory from now on; it is read when a text is not known."""
+        """Use the file in this directory from now on; it is read when a text is not known.
+
+        What was asked for before stays out of it: findings quote their text, and one home's is not another's.
+        """
         if folder != self._folder:
-            self._folder, self._stored = folder, None
+            self.save()
+            self._folder, self._stored, self._asked = folder, None, {}
 
     def save(self) -> None:
         """Write the file when there is anything new; one that cannot be written is let be."""
         if not self._folder or not self._news:
             return
         self._news = False
-        rows = {key: row for key, found in self._known.items() if (row := _row(found)) is not None}
+        rows = {}
+        for key in reversed(self._asked):
+            if key in self._known and (row := _row(self._known[key])) is not None:
+                rows[key] = row
         for key, row in (self._stored or {}).items():  # what was not asked for this time fills the room left
             rows.setdefault(key, row)
         kept = list(rows.items())[:STORED_AT_MOST]
@@ -118,3 +128,12 @@ def _row(found: tuple[Finding, ...]) -> str | None:
 
 
 FOUND = Found()
+
+
+def keep_found(folder: str) -> None:
+    """Keep what this process finds in a directory; the file is written when the process ends."""
+    import atexit
+
+    FOUND.keep_in(folder)
+    atexit.unregister(FOUND.save)
+    atexit.register(FOUND.save)
