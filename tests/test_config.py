@@ -276,7 +276,11 @@ class TestBadValues:
     def test_a_flood_of_problems_is_summed_up(self) -> None:
         notices = config("skills:\n  disabled:\n" + "    - 5\n" * 500 + "    - a\n").notices
         assert len(notices) == 101
-        assert notices[-1].text == "config.yaml: and 400 more problems"
+        last = notices[-1]
+        assert (last.level, last.text) == ("error", "config.yaml: and 400 more problems")
+        assert {notice.level for notice in config("".join(f"k{n}: 1\n" for n in range(200))).notices} == {
+            "warning"
+        }
 
     def test_control_characters_do_not_reach_the_terminal(self) -> None:
         assert told('"\\e[31mred\\a": 1')[0][2].startswith("\\u001b[31mred\\u0007 is not a key of Hermes")

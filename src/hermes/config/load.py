@@ -85,7 +85,7 @@ class _Checking:
         self.document = document
         self.origin = _origin(path, digest, 0)
         self.notices: list[Notice] = []
-        self.untold = 0
+        self.untold: list[Level] = []
         self.lines: dict[str, int] = {}
         for problem in document.problems:
             self._tell(problem.level, problem.line, problem.text)
@@ -152,7 +152,7 @@ class _Checking:
         elif len(self.notices) < TOLD:
             self._tell("warning", line, _split_up(name) if name in BY_NAME else unknown_text(name))
         else:
-            self.untold += 1
+            self.untold.append("warning")
 
     def _line(self, name: str) -> int:
         lines = self.document.lines
@@ -175,12 +175,13 @@ class _Checking:
         """All notices, by line."""
         notices = sorted(self.notices, key=lambda notice: notice.origin.first_line if notice.origin else 0)
         if self.untold:
-            notices.append(Notice("error", f"config.yaml: and {self.untold:,} more problems", self.origin))
+            level: Level = "error" if "error" in self.untold else "warning"
+            notices.append(Notice(level, f"config.yaml: and {len(self.untold):,} more problems", self.origin))
         return tuple(notices)
 
     def _tell(self, level: Level, line: int, text: str) -> None:
         if len(self.notices) >= TOLD and level != "info":
-            self.untold += 1
+            self.untold.append(level)
             return
         where = f"config.yaml line {line}" if line else "config.yaml"
         origin = replace(self.origin, first_line=line, last_line=line)
