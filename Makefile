@@ -2,13 +2,15 @@
 #   make run  ARGS='...'   the hermes command, ready to use
 #   make test              the whole test suite
 #   make lint              formatting, types, architecture, docs
+#   make bench             speed; beside a rival with HERMES_PEER_PYTHON set, or: make bench-peer
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3.14 python3,$(shell command -v $(p) >/dev/null 2>&1 && $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
 VENV   := .venv
 BIN    := $(VENV)/bin
+PEER   := .venv-peer
 ARGS   ?= prompt explain --cwd "$(CURDIR)"
 
-.PHONY: run test lint format bench bench-gate soak lock clean
+.PHONY: run test lint format bench bench-peer bench-gate soak lock clean
 
 run: $(VENV)/.run
 	@$(BIN)/hermes $(ARGS)
@@ -30,6 +32,9 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python benchmarks/run.py $(BENCH)
 
+bench-peer: $(VENV)/.dev $(PEER)/.made
+	@HERMES_PEER_PYTHON=$(PEER)/bin/python $(BIN)/python benchmarks/run.py $(BENCH)
+
 bench-gate: $(VENV)/.dev
 	@$(BIN)/python benchmarks/gate.py $(BENCH)
 
@@ -41,7 +46,7 @@ lock: $(VENV)/.dev
 	@$(BIN)/uv pip compile -q --universal --no-header --no-emit-index-url --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEER) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "Hermes needs Python 3.11 or newer; none was found. Install it, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
@@ -55,4 +60,9 @@ $(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q -r requirements/dev.txt -e .
+	@touch $@
+
+$(PEER)/.made: $(VENV)/.made
+	@$(BIN)/python -m venv $(PEER)
+	@VIRTUAL_ENV=$(PEER) $(BIN)/uv pip install -q hermes-agent==0.19.0
 	@touch $@
