@@ -39,7 +39,7 @@ def group() -> None:
     """Show, check and change config.yaml."""
 
 
-@group.command("show")
+@group.command("show", short_help="The values that hold, and whence.")
 @click.argument("key", required=False, shell_complete=_complete)
 @_as_json
 def show(key: str | None, as_json: bool) -> None:
@@ -106,7 +106,7 @@ def _warn(notices: tuple[Notice, ...]) -> None:
         click.echo(f"{notice.level}: {notice.text}", err=True)
 
 
-@group.command("set")
+@group.command("set", short_help="Set one value.")
 @click.argument("key", shell_complete=_complete)
 @click.argument("value")
 @_as_json
@@ -136,7 +136,7 @@ def set_(key: str, value: str, as_json: bool) -> None:
     click.echo(f"{change.name} is {json.dumps(change.value, ensure_ascii=False)} in {home.config}")
 
 
-@group.command("unset")
+@group.command("unset", short_help="Back to the default of one key.")
 @click.argument("key", shell_complete=_complete)
 @_as_json
 def unset(key: str, as_json: bool) -> None:
@@ -156,7 +156,7 @@ def unset(key: str, as_json: bool) -> None:
     )
 
 
-@group.command("path")
+@group.command("path", short_help="Where config.yaml is.")
 @_as_json
 def path(as_json: bool) -> None:
     """Print where config.yaml is, whether or not it exists."""
@@ -169,7 +169,7 @@ def path(as_json: bool) -> None:
     click.echo(where)
 
 
-@group.command("check")
+@group.command("check", short_help="All that is wrong; exit 1 on an error.")
 @_as_json
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
@@ -196,7 +196,7 @@ def _tally(errors: int, others: int) -> str:
     return ", ".join([*parts, f"{others} other notice{'s' * (others != 1)}"] if others else parts)
 
 
-@group.command("keys")
+@group.command("keys", short_help="Every key, its form and meaning.")
 @click.option("--markdown", is_flag=True, help="Print the table of the documentation.")
 @_as_json
 def keys(markdown: bool, as_json: bool) -> None:
