@@ -7,22 +7,19 @@ hermes.security.rulebook` writes `rules.json`, which is all that a scan reads; a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import sys
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from hermes.security.literals import ENDS, STARTS
 from hermes.security.normalise import fold_word
+from hermes.security.version import RULES
 
-# Raise when the code reads the same rules differently.
-CODE = 1
 _HERE = Path(__file__).parent
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _GAP = r"[\W_]{1,5}"
@@ -79,7 +76,6 @@ class Shape:
 class Rules:
     """Everything a scan needs to know."""
 
-    version: str
     classes: tuple[str, ...]
     languages: tuple[str, ...]
     words: tuple[Word, ...]
@@ -91,10 +87,9 @@ class Rules:
 @lru_cache(maxsize=1)
 def load() -> Rules:
     """The compiled rules, read on first use."""
-    source = resources.files("hermes.security").joinpath("rules.json").read_text(encoding="utf-8")
-    data = json.loads(source)
+    with open(RULES, encoding="utf-8") as source:
+        data = json.load(source)
     return Rules(
-        version=f"{CODE}-{hashlib.sha256(source.encode()).hexdigest()[:16]}",
         classes=tuple(data["classes"]),
         languages=tuple(data["languages"]),
         words=tuple(Word(*row) for row in data["words"]),
@@ -186,7 +181,7 @@ def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> tuple[Any,
 
 def main() -> int:
     """Write `rules.json`."""
-    _HERE.joinpath("rules.json").write_text(compile_rules(), encoding="utf-8")
+    Path(RULES).write_text(compile_rules(), encoding="utf-8")
     return 0
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hermes.security.findings import Finding, Mark, Severity
+from hermes.security.version import scanner_version
 
 if TYPE_CHECKING:
     from hermes.security.literals import Finder
@@ -30,13 +31,6 @@ def scan(text: str) -> tuple[Finding, ...]:
     from hermes.security.findings import settle
 
     return settle(text, [*invisible.find(text), *_read(text, 0)])
-
-
-def scanner_version() -> str:
-    """Changes whenever the same text could give other findings; part of every cache key."""
-    from hermes.security.rulebook import load
-
-    return load().version
 
 
 def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
