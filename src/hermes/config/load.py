@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -42,7 +43,7 @@ def read_config(home: Home) -> Reading:
     try:
         contents = read_file(home.config, max_bytes=MAX_BYTES)
     except FileRefused as refused:
-        if refused.verdict == "missing":
+        if refused.verdict == "missing" and not os.path.islink(home.config):
             return Reading(Config())
         text = (
             f"config.yaml was not read: {refused}. The defaults stand; put a text file of YAML in its place"

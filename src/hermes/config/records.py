@@ -138,10 +138,14 @@ class Config(_Record):
 
     @property
     def digest(self) -> str:
-        """Digest of the effective values: equal meaning, equal digest, whatever the file looks like."""
+        """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
+
+        The free sections stand apart: nothing in them shapes a prompt.
+        """
         import json
 
-        values = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name != "notices"}
+        kept = (f.name for f in fields(self) if f.name not in ("free", "notices"))
+        values = {name: plain(getattr(self, name)) for name in kept}
         return digest_of(json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":")))
 
 
