@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:  # who builds a prompt needs no messages
+    from collections.abc import AsyncIterator
+
+    from hermes.messages import Message, ModelEvent, ModelRequest
 
 CacheKind = Literal["marks", "prefix", "none", "unknown"]
 """How a provider caches prompts: where we set marks, by itself on an equal prefix, not at all, not known."""
@@ -88,3 +93,37 @@ class ModelProfile:
     def source_of(self, fact: str) -> str:
         """Where a fact comes from, by the name of its field; "" when it is not known."""
         return dict(self.sources).get(fact, "")
+
+
+class Model(Protocol):
+    """A model that can be called. Retries and fallbacks are models that wrap a model."""
+
+    @property
+    def profile(self) -> ModelProfile: ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Call the model; deltas as they come, then exactly one `Completed`. ModelError when it fails."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections and processes."""
+        ...
+
+
+class Codec(Protocol):
+    """A provider's wire format. Pure: the same input gives the same bytes, in any process, for ever.
+
+    A body is `head + b",".join(fragments) + tail`; a fragment is made once, stored, and never made again.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name and version, such as `openai-chat/1`; stored with a session."""
+        ...
+
+    def head(self, request: ModelRequest, profile: ModelProfile) -> bytes: ...
+    def fragments(self, messages: tuple[Message, ...], profile: ModelProfile) -> tuple[bytes, ...]:
+        """One fragment for each entry of the provider's message list; a run of tool results may be one."""
+        ...
+
+    def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes: ...

@@ -3,7 +3,9 @@
     HermesError
     ├── ConfigError         config.yaml cannot be used as asked
     ├── FileRefused         a file may not or cannot be read (carries the verdict of the decision)
+    ├── ModelError          a model could not be called, or answered with an error
     ├── PromptError         a stored or exported prompt cannot be used
+    ├── StoreError          sessions cannot be read or written
     ├── TrustError          what the owner accepted cannot be stored
     └── UsageError          a command was asked for something that does not exist
 
@@ -53,6 +55,27 @@ class FileRefused(HermesError):
     def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(message)
         self.verdict = verdict
+
+
+class ModelError(HermesError):
+    """A model could not be called, or answered with an error.
+
+    `kind` says what may help: `auth` (another key), `rate` and `overloaded` and `network` (trying again),
+    `context` (a shorter request), `request` (nothing; it is wrong), `other`. `retry_after` in seconds, when
+    the provider names it.
+    """
+
+    def __init__(
+        self, message: str, *, kind: str = "other", status: int = 0, retry_after: float | None = None
+    ):
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after
+
+
+class StoreError(HermesError):
+    """Sessions cannot be read or written."""
 
 
 class PromptError(HermesError):

@@ -1,0 +1,131 @@
+"""What is said in a session: messages as people see them, and what rides along for the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+Place = Literal["before", "after"]
+StopReason = Literal["end", "tool_calls", "length", "refused", "cancelled", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Annex:
+    """Text added at the time of a call, stored beside the clean text and never taken back.
+
+    `kind` names the overlay it came from (`recall`, `clock`, `personality`, …); `place` says on which side
+    of the clean text it stands for the model.
+    """
+
+    kind: str
+    text: str
+    place: Place = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model asked for. `arguments` is the JSON text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. `text` is what people, search and compaction see; `sent` is what the model sees.
+
+    `call_id` and `name` belong to a tool result, which is an `error` when the call failed. `opaque` is JSON
+    that a provider wants back word for word (signed reasoning). `id` is unique in its session; `time` is
+    ISO 8601.
+    """
+
+    role: Role
+    text: str = ""
+    annex: tuple[Annex, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+    name: str = ""
+    error: bool = False
+    reasoning: str = ""
+    opaque: str = ""
+    id: str = ""
+    time: str = ""
+
+    @property
+    def sent(self) -> str:
+        """The text as the model gets it: annexes before, the clean text, annexes after."""
+        if not self.annex:
+            return self.text
+        before = [a.text for a in self.annex if a.place == "before"]
+        after = [a.text for a in self.annex if a.place == "after"]
+        return "\n\n".join(part for part in (*before, self.text, *after) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it. `parameters` is a JSON schema as canonical JSON text."""
+
+    name: str
+    description: str
+    parameters: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call as the provider reports them; `input` counts cached ones too."""
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+    def plus(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, n) + getattr(other, n) for n in Usage.__dataclass_fields__))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call of a model: the same request always serialises to the same bytes.
+
+    `system` holds the texts of the three tiers, in order, without the blank lines that part them.
+    `session_id` and `cache_key` may travel as provider fields, never as text.
+    """
+
+    model: str
+    system: tuple[str, ...]
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+    max_tokens: int = 8192
+    session_id: str = ""
+    cache_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's reasoning as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The end of a call: the whole assistant message, what it cost, why it stopped."""
+
+    message: Message
+    usage: Usage = field(default_factory=Usage)
+    stop: StopReason = "end"
+    request_id: str = ""
+    model: str = ""
+
+
+ModelEvent = TextDelta | ReasoningDelta | Completed
