@@ -9,13 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from hermes.security.literals import Search, narrow, signs
+
 _LONGEST = 200_000
-_LEAST = 18
+_LEAST = 20
 
 
 class Disguise(NamedTuple):
@@ -50,6 +52,8 @@ _LETTERS = bytes(
 _HEX_LIST = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,;:]{1,2}){7,}(?:0x|\\x)?[0-9a-fA-F]{2}")
 _BIT_LIST = re.compile(r"(?:[01]{7,8}[\s,]{0,2}){4,}")
 _NUMBER_LIST = re.compile(r"(?:\d{2,3}[\s,;]{1,2}){9,}\d{2,3}")
+_HEX_RUN = re.compile(r"[0-9a-fA-F]+$")
+_BASE32_RUN = re.compile(r"[A-Z2-7]+=*$")
 _MORSE_RUN = re.compile(r"(?:[.-]{1,5}[ /|]{1,3}){9,}[.-]{1,5}")
 _SPACED = re.compile(r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W_](?!\w)")
 _LEET_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
@@ -64,7 +68,7 @@ _MORSE = dict(
 
 def disguises(text: str) -> Iterator[Disguise]:
     """Everything in the text that decodes to something readable."""
-    data = text.encode("latin-1", "replace")
+    data = narrow(text)
     yield from _encoded(text, data)
     yield from _listed(text, data)
     yield from _spaced(text, data)
@@ -88,12 +92,12 @@ def _encoded(text: str, data: bytes) -> Iterator[Disguise]:
 
 
 def _readings(run: str) -> Iterator[tuple[str, str]]:
-    if re.fullmatch(r"[0-9a-fA-F]+", run):
+    if _HEX_RUN.match(run):
         yield from _readable("hex", bytes.fromhex(run[: len(run) // 2 * 2]))
         return
-    if set(run) <= set("-=_"):
+    if run == run.lower():  # paths, names and rules; base64 of a text has both cases
         return
-    if run.isupper() and re.fullmatch(r"[A-Z2-7]+=*", run):
+    if run.isupper() and _BASE32_RUN.match(run):
         body = run.rstrip("=")
         try:
             yield from _readable("base32", base64.b32decode(body + "=" * (-len(body) % 8)))
@@ -109,9 +113,11 @@ def _readings(run: str) -> Iterator[tuple[str, str]]:
             return
 
 
+_CONTROLS = bytes(code for code in range(32) if code not in (9, 10, 13)) + b"\x7f"
+
+
 def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
-    head = data[:64]
-    if sum(32 <= byte < 127 or byte >= 128 or byte in (9, 10, 13) for byte in head) < len(head):
+    if data[:64].translate(None, _CONTROLS) != data[:64]:
         return
     try:
         text = data.decode("utf-8")
@@ -122,31 +128,37 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _listed(text: str, data: bytes) -> Iterator[Disguise]:
-    signs = _signs()
-    if signs.hexes(data.translate(_HEXES)):
-        for match in _HEX_LIST.finditer(text):
-            digits = re.findall(r"[0-9a-fA-F]{2}(?![xX])", match[0].replace("0x", "").replace("\\x", ""))
-            yield from _placed(match, "hex", bytes.fromhex("".join(digits)))
-    if signs.bits(data.translate(_BITS)):
-        for match in _BIT_LIST.finditer(text):
-            bits = re.findall(r"[01]{7,8}", match[0])
-            yield from _placed(match, "binary", bytes(int(bit, 2) for bit in bits))
-    if signs.numbers(data.translate(_NUMBERS)):
-        for match in _NUMBER_LIST.finditer(text):
-            codes = [int(code) for code in re.findall(r"\d{2,3}", match[0])]
-            yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
-    if signs.morse(data.translate(_MORSE_MARKS)):
-        for match in _MORSE_RUN.finditer(text):
-            words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
-            read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
-            if len(read) >= 8 and "." in match[0] and "-" in match[0]:
-                yield Disguise(match.start(), match.end(), read, "morse", "/" not in match[0])
+    lists = _lists()
+    for match in _at(_HEX_LIST, text, lists.hexes(data.translate(_HEXES))):
+        digits = re.findall(r"[0-9a-fA-F]{2}(?![xX])", match[0].replace("0x", "").replace("\\x", ""))
+        yield from _placed(match, "hex", bytes.fromhex("".join(digits)))
+    for match in _at(_BIT_LIST, text, lists.bits(data.translate(_BITS))):
+        bits = re.findall(r"[01]{7,8}", match[0])
+        yield from _placed(match, "binary", bytes(int(bit, 2) for bit in bits))
+    for match in _at(_NUMBER_LIST, text, lists.numbers(data.translate(_NUMBERS))):
+        codes = [int(code) for code in re.findall(r"\d{2,3}", match[0])]
+        yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
+    for match in _at(_MORSE_RUN, text, lists.morse(data.translate(_MORSE_MARKS))):
+        words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
+        read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
+        if len(read) >= 8 and "." in match[0] and "-" in match[0]:
+            yield Disguise(match.start(), match.end(), read, "morse", "/" not in match[0])
 
 
-Search = Callable[[bytes], list[int]]
+def _at(pattern: re.Pattern[str], text: str, places: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    """Matches of a list that begin at or shortly before one of the places."""
+    behind = 0
+    for _, place in places:
+        if place < behind:
+            continue
+        if found := pattern.search(text, max(behind, place - 8), place + 200):
+            match = pattern.match(text, found.start(), found.start() + _LONGEST)
+            if match:
+                behind = match.end()
+                yield match
 
 
-class _Signs(NamedTuple):
+class _Lists(NamedTuple):
     """Searches for the beginnings of lists, over texts of which only the kind of each letter is left."""
 
     hexes: Search
@@ -157,32 +169,16 @@ class _Signs(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _signs() -> _Signs:
+def _lists() -> _Lists:
     gaps = (b" ", b"  ", b"   ")
     numbers = [gap.join(b"d" * size for size in sizes) for gap in gaps[:2] for sizes in product((2, 3), repeat=4)]
-    return _Signs(
-        hexes=_search([*(gap.join([b"hh"] * 5) for gap in (*gaps, b"    ")), b"hh h hh h hh h", b" hhh hhh hhh hhh"]),
-        bits=_search([b"bbbbbbb bbbbbbb", b"bbbbbbbb bbbbbbb", b"bbbbbbb  bbbbbbb", b"b" * 28]),
-        numbers=_search([b" " + number + b" " for number in numbers]),
-        morse=_search([b"m" + b"ms" * 1 + b"mms", b"mmsmms", b"mmsms", b"mmmsmms", b"msmmsm", b"mmmsmmms"]),
-        spaced=_search([gap + gap.join([b"a"] * 5) for gap in gaps]),
+    return _Lists(
+        hexes=signs([*(gap.join([b"hh"] * 5) for gap in (*gaps, b"    ")), b"hh h hh h hh h", b" hhh hhh hhh hhh"]),
+        bits=signs([b"bbbbbbb bbbbbbb", b"bbbbbbbb bbbbbbb", b"bbbbbbb  bbbbbbb", b"b" * 28]),
+        numbers=signs([b" " + number + b" " for number in numbers]),
+        morse=signs([b"m" + b"ms" * 1 + b"mms", b"mmsmms", b"mmsms", b"mmmsmms", b"msmmsm", b"mmmsmmms"]),
+        spaced=signs([gap + gap.join([b"a"] * 5) for gap in gaps]),
     )
-
-
-def _search(signs: list[bytes]) -> Search:
-    try:
-        from ahocorasick_rs import BytesAhoCorasick
-    except ImportError:
-        return lambda data: sorted({at for sign in signs for at in _each(data, sign)})
-    engine = BytesAhoCorasick(signs)
-    return lambda data: [start for _, start, _ in engine.find_matches_as_indexes(data)]
-
-
-def _each(data: bytes, sign: bytes) -> Iterator[int]:
-    at = data.find(sign)
-    while at >= 0:
-        yield at
-        at = data.find(sign, at + len(sign))
 
 
 def _placed(match: re.Match[str], how: str, data: bytes) -> Iterator[Disguise]:
@@ -192,7 +188,7 @@ def _placed(match: re.Match[str], how: str, data: bytes) -> Iterator[Disguise]:
 
 def _spaced(text: str, data: bytes) -> Iterator[Disguise]:
     behind = 0
-    for at in _signs().spaced(b" " + data.translate(_LETTERS)):
+    for _, at in _lists().spaced(b" " + data.translate(_LETTERS)):
         if at < behind:
             continue
         start = max(behind, text.rfind("\n", 0, at) + 1)

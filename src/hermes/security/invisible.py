@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from hermes.security.findings import Mark
-from hermes.security.normalise import is_invisible
+from hermes.security.normalise import beyond_ascii, is_invisible
 from hermes.security.tables import is_pictograph
 
 _FLAG = "\U0001f3f4"
@@ -41,7 +41,7 @@ def find(text: str) -> Iterator[Mark]:
             yield _mark("hidden_terminal_text", "high", match.start(), match.end(), "ESC[8m", "terminal code that hides text")
     if text.isascii():
         return
-    present = sorted(letter for letter in set(text) if letter > "\x7f" and is_invisible(ord(letter)))
+    present = sorted(letter for letter in beyond_ascii(text) if is_invisible(ord(letter)))
     if not present:
         return
     pattern = re.compile("[" + "".join(map(re.escape, present)) + "]+")

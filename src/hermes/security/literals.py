@@ -7,7 +7,7 @@ of the standard library does the same work more slowly and finds the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 STARTS, ENDS = 1, 2
@@ -106,3 +106,23 @@ def _edged(text: str, start: int, stop: int, bounds: int) -> bool:
 
 def _edge(letter: str) -> bool:
     return letter.isascii() and not "a" <= letter <= "z"
+
+
+Search = Callable[[bytes], list[tuple[int, int]]]
+"""Number of the sign and where it begins, for every sign that does not overlap one before it."""
+
+
+def signs(literals: Sequence[bytes]) -> Search:
+    """A search for a few short byte strings, leftmost first."""
+    try:
+        from ahocorasick_rs import BytesAhoCorasick, MatchKind
+    except ImportError:
+        pattern = re.compile(b"|".join(b"(" + re.escape(literal) + b")" for literal in literals))
+        return lambda data: [(match.lastindex - 1, match.start()) for match in pattern.finditer(data) if match.lastindex]
+    engine = BytesAhoCorasick(list(literals), matchkind=MatchKind.LeftmostFirst)
+    return lambda data: [(number, start) for number, start, _ in engine.find_matches_as_indexes(data)]
+
+
+def narrow(text: str) -> bytes:
+    """One byte for each letter of the text; what is beyond Latin-1 becomes a question mark."""
+    return text.encode("latin-1", "replace")

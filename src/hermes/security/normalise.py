@@ -14,16 +14,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from hermes.security.literals import Search, narrow, signs
 from hermes.security.tables import look_alikes
 
 # (start, end, what is read there); replacements never overlap.
 Edit = tuple[int, int, str]
 
 _ENTITY = re.compile(r"&(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?")
-_PERCENT = re.compile(r"(?:%[0-9a-f]{2})+")
+_PERCENT = re.compile(r"%[0-9a-f]{2}(?:%[0-9a-f]{2})*")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})")
-_TAG_IN_WORD = re.compile(r"<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>")
-_MARK_IN_WORD = re.compile(r"(\*{1,3}|~~|``?|__)")
+_MARK_IN_WORD = re.compile(r"<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>|\*{1,3}|~~|``?|__")
 _MIXED = re.compile(
     r"[a-z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
     r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-z]"
@@ -94,7 +94,9 @@ def _lower(text: str) -> str:
 
 def _fold_letters(text: str) -> tuple[str, list[Edit]]:
     vanishing: list[str] = []
-    for letter in sorted(letter for letter in set(text) if letter > "\x7f"):
+    foreign = False
+    for letter in sorted(beyond_ascii(text)):
+        foreign = foreign or "\u0370" <= letter <= "\u1fff" or "\ua4d0" <= letter <= "\ua4ff"
         reading = _reading(letter)
         if reading == letter:
             continue
@@ -107,9 +109,18 @@ def _fold_letters(text: str) -> tuple[str, list[Edit]]:
         pattern = re.compile("[" + "".join(map(re.escape, vanishing)) + "]+")
         for match in pattern.finditer(text):
             gone.append((match.start(), match.end(), "".join(map(_reading, match[0]))))
-    if _MIXED.search(text):
+    if foreign and _MIXED.search(text):
         text = _unmix(text)
     return text, gone
+
+
+@lru_cache(maxsize=4)
+def beyond_ascii(text: str) -> frozenset[str]:
+    """The distinct letters of a text that are not ASCII."""
+    return frozenset(text) - _ASCII
+
+
+_ASCII = frozenset(map(chr, range(128)))
 
 
 @lru_cache(maxsize=4096)
@@ -159,18 +170,18 @@ def _named_letter(letter: str) -> str:
 
 def is_invisible(code: int) -> bool:
     """Characters that draw nothing and are not space: the ones a reader cannot see."""
-    return (
-        code in (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0, 0x2800)
-        or 0x180B <= code <= 0x180F
-        or 0x200B <= code <= 0x200F
-        or 0x202A <= code <= 0x202E
-        or 0x2060 <= code <= 0x206F
-        or 0xFE00 <= code <= 0xFE0F
-        or 0xFFF0 <= code <= 0xFFFB
-        or 0x1BCA0 <= code <= 0x1BCA3
-        or 0x1D173 <= code <= 0x1D17A
-        or 0xE0000 <= code <= 0xE0FFF
-    )
+    return code in _INVISIBLE or 0xE0000 <= code <= 0xE0FFF
+
+
+def _codes(*ranges: tuple[int, int]) -> frozenset[int]:
+    return frozenset(code for first, last in ranges for code in range(first, last + 1))
+
+
+_INVISIBLE = _codes(
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
+)  # fmt: skip
 
 
 def _unmix(text: str) -> str:
@@ -221,20 +232,31 @@ def _markup(text: str) -> Iterator[Edit]:
             char = _from_code(int(match[0].strip("\\ux{}"), 16))
             if char:
                 yield match.start(), match.end(), char
-    for mark, pattern in (("<", _TAG_IN_WORD), ("*", _MARK_IN_WORD), ("``", _MARK_IN_WORD), ("~~", _MARK_IN_WORD)):
-        if mark in text:
-            yield from _inside_words(text, mark, pattern)
+    if any(mark in text for mark in "<*~`_"):
+        yield from _inside_words(text)
 
 
-def _inside_words(text: str, mark: str, pattern: re.Pattern[str]) -> Iterator[Edit]:
-    at = text.find(mark)
-    while at >= 0:
-        if at and text[at - 1].isalpha() and (match := pattern.match(text, at)):
-            after = match.end()
-            if after < len(text) and text[after].isalpha():
-                yield at, after, ""
-            at = after - 1
-        at = text.find(mark, at + 1)
+@lru_cache(maxsize=1)
+def _marks() -> Search:
+    return signs([b"a" + mark + b"a" for mark in (b"***", b"**", b"*", b"~~", b"``", b"`", b"__")] + [b"a<"])
+
+
+_KINDS = bytes(97 if chr(code).isalpha() or code == 0x3F else code if chr(code) in "*<~`_" else 32 for code in range(256))
+
+
+def _inside_words(text: str) -> Iterator[Edit]:
+    """Mark-up inside a word, found in a text of which only the kinds of letters are left."""
+    behind = 0
+    for _, place in _marks()(narrow(text).translate(_KINDS)):
+        at = place + 1
+        while at >= behind and (match := _MARK_IN_WORD.match(text, at)):
+            behind = match.end()
+            if behind >= len(text) or not text[behind].isalpha():
+                break
+            yield at, behind, ""
+            at = behind
+            while at < len(text) and text[at].isalpha():
+                at += 1
 
 
 def _entity(entity: str) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
+from itertools import chain
+from operator import or_
 from typing import NamedTuple
 
 from hermes.security.findings import Mark
@@ -20,6 +22,7 @@ _WORD = 8
 _SPACELESS_WORD = 4
 _MOST_REACH = 130
 _BEFORE = 40
+_MOST_SETS = 10_000
 
 
 class Hit(NamedTuple):
@@ -36,21 +39,23 @@ class Matcher:
 
     def __init__(self) -> None:
         rules = load()
-        self._words: list[list[Word]] = []
+        self._single: list[list[Word]] = []
+        self._multi: list[dict[str, list[Word]]] = []
         literals: dict[tuple[str, int], int] = {}
         for word in rules.words:
             number = literals.setdefault((word.literal, word.bounds), len(literals))
-            if number == len(self._words):
-                self._words.append([])
-            self._words[number].append(word)
+            if number == len(self._single):
+                self._single.append([])
+                self._multi.append({})
+            if word.rest:
+                self._multi[number].setdefault(word.next, []).append(word)
+            else:
+                self._single[number].append(word)
         self._literals = list(literals)
         self._finder: Finder = finder(self._literals)
         self._spaceless = sum(1 << rules.languages.index(name) for name in ("zh", "ja", "ko", "th"))
-        self._by_class: list[list[Phrase]] = [
-            [rule for rule in rules.phrases if any(slot >> bit & 1 for slot in rule.slots)]
-            for bit in range(len(rules.classes))
-        ]
-        self._sets: dict[int, tuple[Phrase, ...]] = {}
+        self._rules = [(rule, reduce(or_, rule.slots)) for rule in rules.phrases]
+        self._sets: dict[tuple[int, int], tuple[tuple[Phrase, int], ...]] = {}
 
     @cached_property
     def _anywhere(self) -> Finder:
@@ -62,17 +67,18 @@ class Matcher:
         `hidden` adds rules for text nobody is shown, `joined` takes words as found inside longer ones.
         """
         hits = self._hits(text, start, end, joined)
+        present = 0
+        for hit in hits:
+            present |= hit.classes
+        rules = self._rules_for(present, hidden)
+        if not rules:
+            return
         first = 0
         for last, hit in enumerate(hits):
             while hits[first].start < hit.start - _MOST_REACH:
                 first += 1
-            seen = 0
-            for other in hits[first : last + 1]:
-                seen |= other.classes
-            for rule in self._rules_for(hit.classes):
-                if rule.hidden > hidden:
-                    continue
-                if all(seen & slot for slot in rule.slots):
+            for rule, slots in rules:
+                if hit.classes & slots:
                     chosen = self._fit(rule, hits, first, last)
                     if chosen and self._stands(rule, text, chosen, joined):
                         begin, stop = chosen[0].start, _word_end(text, max(hit.end for hit in chosen))
@@ -83,21 +89,28 @@ class Matcher:
         search = self._anywhere if joined else self._finder
         passage = text[start:end]
         for number, at, to in search.find(passage):
-            for word in self._words[number]:
-                stop = to
-                if word.rest:
-                    stop = _follows(passage, to, word)
-                    if stop < 0:
-                        continue
-                hits.append(Hit(start + at, start + stop, word.classes, word.languages))
+            for word in self._single[number]:
+                hits.append(Hit(start + at, start + to, word.classes, word.languages))
+            if following := self._multi[number]:
+                behind = passage[to + 1 : to + 2]
+                candidates = following.get(behind, ()) if behind.isalpha() else chain(*following.values())
+                for word in candidates:
+                    if (stop := _follows(passage, to, word)) >= 0:
+                        hits.append(Hit(start + at, start + stop, word.classes, word.languages))
         hits.sort()
         return hits
 
-    def _rules_for(self, classes: int) -> tuple[Phrase, ...]:
-        rules = self._sets.get(classes)
+    def _rules_for(self, present: int, hidden: int) -> tuple[tuple[Phrase, int], ...]:
+        """The rules all of whose slots can be filled from the classes present, with the union of their slots."""
+        rules = self._sets.get((present, hidden))
         if rules is None:
-            wanted = [rule for bit, rules_ in enumerate(self._by_class) if classes >> bit & 1 for rule in rules_]
-            rules = self._sets[classes] = tuple(dict.fromkeys(wanted))
+            if len(self._sets) > _MOST_SETS:
+                self._sets.clear()
+            rules = self._sets[present, hidden] = tuple(
+                (rule, union)
+                for rule, union in self._rules
+                if rule.hidden <= hidden and all(present & slot for slot in rule.slots)
+            )
         return rules
 
     def _fit(self, rule: Phrase, hits: Sequence[Hit], first: int, last: int) -> list[Hit]:
@@ -166,9 +179,6 @@ class Matcher:
 
 def _follows(text: str, at: int, word: Word) -> int:
     """Where the rest of a phrase ends that goes on at `at`; -1 where it does not."""
-    behind = text[at + 1 : at + 2]
-    if behind.isalpha() and behind != word.next:
-        return -1
     match = _compiled(word.rest).match(text, at)
     if not match:
         return -1

@@ -15,7 +15,7 @@ from hermes.security.findings import Finding, Mark, Severity
 from hermes.security.version import scanner_version
 
 if TYPE_CHECKING:
-    from hermes.security.literals import Finder
+    from hermes.security.literals import Finder, Search
 
 __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
@@ -96,6 +96,7 @@ Riddle = tuple[int, int, str, str]
 def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[str, int]], list[Riddle]]:
     """Passages worth reading, places of shape triggers, and lines in a shifted alphabet."""
     from hermes.security.decode import undo
+    from hermes.security.literals import narrow
 
     signposts = _signposts()
     places: list[tuple[str, int]] = []
@@ -107,6 +108,10 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
         if trigger:
             places.append((trigger, start))
         if not signposts.anchors[number]:
+            if how := signposts.riddling.get(number):
+                begin, stop = _line_around(text, start, end)
+                if (begin, how) not in riddles:
+                    riddles[begin, how] = (begin, stop, undo(text[begin:stop], how), how)
             continue
         if low >= 0 and start - _AROUND <= high:
             high = end + _AROUND
@@ -116,14 +121,8 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
         low, high = max(0, start - _AROUND), end + _AROUND
     if low >= 0:
         passages.append((low, min(high, len(text))))
-    for number, start, end in signposts.signs.find(text):
-        name = signposts.names[number]
-        if how := signposts.riddling.get(name):
-            begin, stop = _line_around(text, start, end)
-            if (begin, how) not in riddles:
-                riddles[begin, how] = (begin, stop, undo(text[begin:stop], how), how)
-        else:
-            places.append((name, start))
+    for number, start in signposts.signs(narrow(text)):
+        places += [(trigger, start + offset) for trigger, offset in signposts.names[number]]
     places.sort(key=lambda place: place[1])
     return ([(0, len(text))] if whole else passages), places, list(riddles.values())
 
@@ -139,25 +138,30 @@ class _Signposts:
 
     def __init__(self) -> None:
         from hermes.security.decode import telltales
-        from hermes.security.literals import ENDS, STARTS, finder
+        from hermes.security.literals import ENDS, STARTS, finder, signs
         from hermes.security.rulebook import load
         from hermes.security.shapes import shapes
 
-        self.riddling = telltales()
         literals: dict[tuple[str, int], tuple[str, bool]] = {pair: ("", True) for pair in load().anchors}
-        signs = set(self.riddling)
-        for trigger in shapes().triggers:
-            if trigger[0].isalpha() and trigger[0].isascii():
-                for spelling in _spellings(trigger.rstrip()):
-                    pair = (spelling, STARTS | ENDS * (trigger != trigger.rstrip()))
-                    literals[pair] = (trigger, literals.get(pair, ("", False))[1])
-            else:
-                signs.add(trigger)
+        names = []
+        for trigger in sorted(shapes().triggers):
+            if not trigger[0].isalpha():
+                names.append(trigger)
+                continue
+            for spelling in _spellings(trigger.rstrip()):
+                pair = (spelling, STARTS | ENDS * (trigger != trigger.rstrip()))
+                literals[pair] = (trigger, literals.get(pair, ("", False))[1])
+        riddles = {(shown, 0): how for shown, how in telltales().items()}
+        for pair in riddles:
+            literals.setdefault(pair, ("", False))
         self.words: Finder = finder(list(literals))
         self.triggers = [trigger for trigger, _ in literals.values()]
         self.anchors = [anchors for _, anchors in literals.values()]
-        self.names = sorted(signs)
-        self.signs: Finder = finder([(name, 0) for name in self.names])
+        self.riddling = {number: riddles[pair] for number, pair in enumerate(literals) if pair in riddles}
+        names.sort(key=lambda name: (-len(name), name))
+        # The search reports the longest sign of a place; those inside it are triggers as well.
+        self.names = [[(other, name.find(other)) for other in names if other in name] for name in names]
+        self.signs: Search = signs([name.encode() for name in names])
 
 
 def _spellings(trigger: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -26,14 +25,13 @@ class Shapes:
 
     def find(self, text: str, places: Iterable[tuple[str, int]]) -> Iterator[tuple[Mark, bool]]:
         """Marks for triggers at places of the view, each with whether its context may soften it."""
-        near = _Needs(text)
         behind: dict[int, int] = {}
         around: dict[int, tuple[Shape, list[tuple[int, int]]]] = {}
         for trigger, start in places:
             for shape in self.triggers.get(trigger, ()):
                 key = id(shape)
                 low, high = start - shape.back, min(len(text), start + _REACH)
-                if start < behind.get(key, 0) or (shape.needs and not near.any(shape.needs, low, high)):
+                if start < behind.get(key, 0) or (shape.needs and not _near(shape.needs, text, low, high)):
                     continue
                 if shape.back:
                     _widen(around.setdefault(key, (shape, []))[1], max(0, low), high)
@@ -63,31 +61,9 @@ def _widen(windows: list[tuple[int, int]], low: int, high: int) -> None:
         windows.append((low, high))
 
 
-class _Needs:
-    """Whether a literal stands in a stretch of the text; each literal is searched once."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._places: dict[str, list[int]] = {}
-
-    def any(self, literals: Iterable[str], start: int, end: int) -> bool:
-        for literal in literals:
-            places = self._places.get(literal)
-            if places is None:
-                places = self._places[literal] = _places(self._text, literal)
-            at = bisect_left(places, start)
-            if at < len(places) and places[at] < end:
-                return True
-        return False
-
-
-def _places(text: str, literal: str) -> list[int]:
-    found = []
-    at = text.find(literal)
-    while at >= 0:
-        found.append(at)
-        at = text.find(literal, at + 1)
-    return found
+def _near(needs: tuple[str, ...], text: str, low: int, high: int) -> bool:
+    window = text[max(0, low) : high]
+    return any(need in window for need in needs)
 
 
 @lru_cache(maxsize=512)
