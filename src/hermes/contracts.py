@@ -101,8 +101,14 @@ class Model(Protocol):
     @property
     def profile(self) -> ModelProfile: ...
 
+    @property
+    def codec(self) -> Codec: ...
+
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Call the model; deltas as they come, then exactly one `Completed`. ModelError when it fails."""
+        """Call the model with `request.fragments`; deltas as they come, then exactly one `Completed`.
+
+        Raises ModelError when it fails. Cancelling the iteration ends the call.
+        """
         ...
 
     async def close(self) -> None:

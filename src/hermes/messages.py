@@ -91,13 +91,16 @@ class ModelRequest:
     """One call of a model: the same request always serialises to the same bytes.
 
     `system` holds the texts of the three tiers, in order, without the blank lines that part them.
-    `session_id` and `cache_key` may travel as provider fields, never as text.
+    `fragments` are the messages as the codec serialised them when each was first sent; a client sends
+    these and serialises nothing again. `session_id` and `cache_key` may travel as provider fields, never
+    as text.
     """
 
     model: str
     system: tuple[str, ...]
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
+    fragments: tuple[bytes, ...] = ()
     max_tokens: int = 8192
     session_id: str = ""
     cache_key: str = ""
