@@ -13,7 +13,8 @@ from hermes.security.policy import Policies
 from hermes.security.scan import Finding
 from hermes.skills.records import Category, Skill
 
-_ENDS_INDEX = re.compile(r"<\s*/?\s*available_skills", re.I)
+_BREAKS_OUT = re.compile(r"<\s*/?\s*available_skills|<!--(?!.*-->)", re.I)
+"""Text that would end the index, or begin a comment that swallows the skills after it."""
 
 
 class Judged(NamedTuple):
@@ -35,7 +36,12 @@ def judge(
     texts += [f"{c.name}: {c.description}" for c in categories]
     judged = Judged([], [])
     out: set[int] = set()
-    for index, found in sorted(_hits(texts).items()):
+    for index, text in enumerate(texts):
+        if "<" in text and _BREAKS_OUT.search(text):
+            out.add(index)
+            texts[index] = ""  # so that it puts no other in a bad light
+            _note_block(things[index], "breaks_out", "its text reaches beyond its line of the index", judged)
+    for index, found in sorted(_all_hits(texts).items()):
         thing = things[index]
         if stopping := blocking(found, thing, policies):
             out.add(index)
@@ -43,10 +49,6 @@ def judge(
             _note_block(thing, ids, f"{stopping[0].why}; it reads: {stopping[0].reads!r}", judged)
         elif thing.digest not in policies.of(thing.trust).accepted:
             judged.notices.extend(_warning(thing, f) for f in found if f.severity != "low")
-    for index, text in enumerate(texts):
-        if "<" in text and index not in out and _ENDS_INDEX.search(text):
-            out.add(index)
-            _note_block(things[index], "end_of_index", "it holds the tag that ends the index", judged)
     bad = {c.name for c in categories if _is_bad_name(c, policies)}
     kept = [s for i, s in enumerate(skills) if i not in out and s.category not in bad]
     for skill in skills:
@@ -66,8 +68,17 @@ def blocking(findings: Iterable[Finding], thing: Skill | Category, policies: Pol
     policy = policies.of(thing.trust)
     if thing.digest in policy.accepted:
         return []
-    modes = {"high": policy.high, "medium": policy.medium}
-    return [f for f in findings if modes.get(f.severity) == "block"]
+    return [f for f in findings if policy.keeps_out(f)]
+
+
+def _all_hits(texts: list[str]) -> dict[int, list[Finding]]:
+    """Every text with findings. A scan names so many of a kind: these are taken out, and the rest scanned."""
+    found: dict[int, list[Finding]] = {}
+    while hits := _hits(texts):
+        for index in hits:
+            texts[index] = ""
+        found |= hits
+    return found
 
 
 def _hits(texts: Sequence[str]) -> dict[int, list[Finding]]:
@@ -91,7 +102,7 @@ def _is_bad_name(category: Category, policies: Policies) -> bool:
     if category.name.replace("-", "").replace("_", "").replace("/", "").isalnum() and len(category.name) < 32:
         return False
     found = findings_in(category.name)
-    return bool(blocking(found, category, policies) or _ENDS_INDEX.search(category.name))
+    return bool(blocking(found, category, policies) or _BREAKS_OUT.search(category.name))
 
 
 def _blocked(thing: Skill | Category, why: str) -> Decision:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hermes.files import is_inside
-from hermes.provenance import Decision, Notice, Origin, Trust
+from hermes.provenance import Decision, Notice, Origin, Trust, Verdict
 from hermes.skills.records import Broken, Place
 from hermes.text import well_formed
 
@@ -33,29 +33,50 @@ class Root(NamedTuple):
     trust: Trust
 
 
-Stamp = tuple[int, int, int, int, int] | None
+Stamp = tuple[int, int, int, int] | None
 """What a stat says of a file; None when there is nothing to stat."""
 
 
 def stamp_of(path: str) -> Stamp:
-    """Modification and change time (ns), size, inode and device. Follows links."""
+    """Modification and change time (ns), size and inode. Follows links."""
     try:
         s = os.stat(path)
     except OSError:
         return None
-    return s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino, s.st_dev
+    return s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino
+
+
+class _Candidate(NamedTuple):
+    """A SKILL.md and the file it really is. `link`: it is itself a link, not just below one."""
+
+    place: Place
+    real: str
+    link: bool
 
 
 @dataclass(slots=True)
 class Found:
     """The result of a walk. `watched` are the paths whose stamps, if unchanged, prove it still true."""
 
-    skills: list[Place] = field(default_factory=list)
+    candidates: list[_Candidate] = field(default_factory=list)
     categories: list[Place] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
     watched: list[str] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+
+    @property
+    def skills(self) -> list[Place]:
+        return [candidate.place for candidate in self.candidates]
+
+    def drop_aliases(self) -> None:
+        """One file offered by several links is one skill, at the place that is least of a link."""
+        first: dict[str, _Candidate] = {}
+        for candidate in sorted(self.candidates, key=lambda c: c.link):
+            if (kept := first.setdefault(candidate.real, candidate)) is not candidate:
+                path, kept_path = candidate.place.path, kept.place.path
+                self.decisions.append(_decision(path, "duplicate", f"of {kept_path}"))
+        self.candidates = list(first.values())
 
 
 class _Directory(NamedTuple):
@@ -73,6 +94,7 @@ def find(roots: tuple[Root, ...]) -> Found:
     allowed = tuple(os.path.realpath(root.path) for root in roots)
     for root, real in zip(roots, allowed, strict=True):
         _Walk(root, real, allowed, seen, found).run()
+    found.drop_aliases()
     return found
 
 
@@ -175,14 +197,9 @@ class _Walk:
         self.found.watched.append(path)
         if not self._may_read(path, link):
             return
-        if link:  # one file offered by two directories is one skill
-            real = os.path.realpath(path)
-            first = self.seen.get(os.path.dirname(real)) or self.seen.setdefault(real, path)
-            if first is not path:
-                self._decide(path, "duplicate", f"of {first}")
-                return
-        name = directory.name or os.path.basename(self.real)
-        self.found.skills.append(self._place(path, directory.category, name))
+        real = os.path.realpath(path) if link else directory.real + os.sep + os.path.basename(path)
+        place = self._place(path, directory.category, directory.name or os.path.basename(self.real))
+        self.found.candidates.append(_Candidate(place, real, link))
 
     def _place(self, path: str, category: str, folder: str) -> Place:
         return Place(path, well_formed(category), well_formed(folder), self.root.label, self.root.trust)
@@ -210,12 +227,16 @@ class _Walk:
             return False
         return True
 
-    def _decide(self, path: str, verdict: str, detail: str = "") -> None:
-        self.found.decisions.append(Decision(well_formed(path), "skill", verdict, well_formed(detail)))  # type: ignore[arg-type]
+    def _decide(self, path: str, verdict: Verdict, detail: str = "") -> None:
+        self.found.decisions.append(_decision(path, verdict, detail))
 
     def _notice(self, text: str) -> None:
         origin = Origin("skill", well_formed(self.root.path), trust=self.root.trust)
         self.found.notices.append(Notice("warning", well_formed(text), origin))
+
+
+def _decision(path: str, verdict: Verdict, detail: str) -> Decision:
+    return Decision(well_formed(path), "skill", verdict, well_formed(detail))
 
 
 def _name(entry: os.DirEntry[str]) -> str:

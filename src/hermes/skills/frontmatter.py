@@ -45,8 +45,8 @@ def read_fields(yaml: str) -> Fields | Fault:
 # --- the quick way: single-line scalars, flow lists of words, block lists and nested maps of these ---
 
 _CERTAIN = re.compile("[\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
-_KEY = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_-]{0,63}):(?: +([^ ].*?))? *$")
-_ITEM = re.compile(r"( *)- +([^ ].*?) *$")
+_KEY = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_-]{0,63}):(?: +(.*))?$")
+_ITEM = re.compile(r"( *)- +([^ ].*)$")
 _PLAIN = re.compile("[A-Za-z0-9_(/.$+^;\u00a0-\U0010ffff]")
 _QUOTED = re.compile(r'"([^"\\]*)"$|\'([^\']*)\'$')
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ ./+-]*")
@@ -64,16 +64,17 @@ def quick_fields(yaml: str) -> Fields | None:
     waiting: tuple[dict[str, Value], str, int] | None = None  # a key whose value may follow below
     for number, line in enumerate(yaml.split("\n"), _FIRST_LINE):
         if found := _KEY.match(line):
-            indent, key, raw = len(found[1]), found[2], found[3]
+            spaces, key, rest = found.groups()
+            indent, raw = len(spaces), rest.rstrip(" ") if rest else None
             if waiting and indent > waiting[2]:
                 child: dict[str, Value] = {}
                 waiting[0][waiting[1]] = child
                 open_.append((indent, child))
-            target = _target(open_, indent, dict)
+            target = top if not indent and len(open_) == 1 else _target(open_, indent, dict)
             if target is None or key in target or (value := _value(raw)) is _UNSURE:
                 return None
             target[key] = value
-            waiting = (target, key, indent) if raw is None else None
+            waiting = None if raw else (target, key, indent)
             if target is top:
                 lines[key] = (number, number)
         elif found := _ITEM.match(line):
@@ -84,7 +85,7 @@ def quick_fields(yaml: str) -> Fields | None:
                 open_.append((indent, items))
             waiting = None
             into = _target(open_, indent, list)
-            if into is None or (value := _value(found[2])) is _UNSURE:
+            if into is None or (value := _value(found[2].rstrip(" "))) is _UNSURE:
                 return None
             into.append(value)
         elif (rest := line.lstrip(" ")) and not rest.startswith("#"):
@@ -106,7 +107,7 @@ def _target(open_: list[tuple[int, Any]], indent: int, kind: type) -> Any:
 
 
 def _value(raw: str | None) -> Any:
-    if raw is None or raw in _NULLS:
+    if not raw or raw in _NULLS:
         return None
     if _PLAIN.match(raw):
         return _UNSURE if ": " in raw or " #" in raw or raw[-1] == ":" else raw
@@ -143,34 +144,42 @@ def thorough_fields(yaml: str) -> Fields | Fault:
     read = _composed(yaml)
     if isinstance(read, Fields):
         return read
-    repaired, warnings = _repaired(yaml)
-    if not warnings:
-        return read
-    again = _composed(repaired)
+    repaired, lines, warnings = _repaired(yaml)
+    again = _composed(repaired) if warnings else read
     if isinstance(again, Fault):
         return read
-    return Fields(again.values, again.lines, (*warnings, *again.warnings))
+    return Fields(again.values, again.lines | lines, (*warnings, *again.warnings))
 
 
 def _composed(yaml: str) -> Fields | Fault:
+    node = _node(yaml)
+    if node is None:
+        return Fields({}, {})
+    if isinstance(node, Fault):
+        return node
+    if node.id != "mapping":
+        return Fault(_FIRST_LINE, "expected lines of the form `key: value`")
+    return _Reader().fields(node)
+
+
+def _node(yaml: str) -> Any:
+    """The root of the parser's tree; None for an empty document; a fault with the parser's reason."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
-    from ruamel.yaml.nodes import MappingNode
+    from ruamel.yaml.reader import ReaderError
 
     try:
-        node = YAML(typ="safe", pure=True).compose(yaml)
+        return YAML(typ="safe", pure=True).compose(yaml)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         return Fault(mark.line + _FIRST_LINE if mark else 1, error.problem or error.context or "not YAML")
+    except ReaderError as error:
+        line = yaml.count("\n", 0, error.position) + _FIRST_LINE
+        return Fault(line, f"it has a control character (U+{ord(yaml[error.position]):04X})")
     except YAMLError as error:
         return Fault(1, " ".join(str(error).split()))
     except RecursionError:
         return Fault(1, "it is nested too deeply")
-    if node is None:
-        return Fields({}, {})
-    if not isinstance(node, MappingNode):
-        return Fault(_FIRST_LINE, "expected lines of the form `key: value`")
-    return _Reader().fields(node)
 
 
 @dataclass(slots=True)
@@ -217,8 +226,8 @@ class _TooMuch(ValueError):
 _ENTRY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 
 
-def _repaired(yaml: str) -> tuple[str, tuple[str, ...]]:
-    """The text with each unreadable top-level value put in quotes, line for line, and what was done."""
+def _repaired(yaml: str) -> tuple[str, dict[str, tuple[int, int]], tuple[str, ...]]:
+    """The text with each unreadable top-level value in quotes, line for line; their lines; what was done."""
     entries: list[list[str]] = []
     for line in yaml.split("\n"):
         if _ENTRY.match(line) or not entries:
@@ -226,6 +235,7 @@ def _repaired(yaml: str) -> tuple[str, tuple[str, ...]]:
         else:
             entries[-1].append(line)
     out: list[str] = []
+    lines: dict[str, tuple[int, int]] = {}
     warnings: list[str] = []
     for entry in entries:
         fault = _composed("\n".join(entry))
@@ -233,6 +243,7 @@ def _repaired(yaml: str) -> tuple[str, tuple[str, ...]]:
         if isinstance(fault, Fault) and found and found[2] and found[2].strip():
             at = len(out) + _FIRST_LINE
             text = " ".join(" ".join((found[2], *entry[1:])).split())
+            lines[found[1]] = (at, at + len(entry) - 1)
             out += [f"{found[1]}: {_quoted(text)}", *[""] * (len(entry) - 1)]
             warnings.append(
                 f"line {at}: the value of `{found[1]}` is not valid YAML ({fault.reason}); "
@@ -240,7 +251,7 @@ def _repaired(yaml: str) -> tuple[str, tuple[str, ...]]:
             )
         else:
             out += entry
-    return "\n".join(out), tuple(warnings)
+    return "\n".join(out), lines, tuple(warnings)
 
 
 def _quoted(text: str) -> str:

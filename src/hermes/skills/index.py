@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hermes.prompts import prompt_text
@@ -11,8 +11,8 @@ from hermes.security.gate import findings_in
 from hermes.skills.admission import blocking
 from hermes.skills.budget import TOKEN, weight
 from hermes.skills.offer import Setting, host_os, split
-from hermes.skills.plan import Plan, plan_index, title_of
-from hermes.skills.records import Category, Library, Skill
+from hermes.skills.plan import Line, Plan, plan_index
+from hermes.skills.records import Library, Skill
 from hermes.text import well_formed
 
 DEFAULT_TOKENS = 3_000
@@ -79,11 +79,12 @@ _CLOSE = "</available_skills>"
 
 
 def _index(library: Library, offered: list[Skill], off: list[Decision], frame: _Frame) -> Passage:
-    shelf = {c.name: c for c in library.categories}
+    categories = {c.name: c for c in library.categories}
     notices = list(library.notices)
+    more = weight(frame.more) + weight(f"{len(offered)}\n")
     while True:
-        plan = plan_index(offered, shelf, frame.room, frame.pinned, weight(frame.more) + 4 * 8)
-        passage = _rendered(plan, shelf, frame)
+        plan = plan_index(offered, categories, frame.room, frame.pinned, more)
+        passage = _rendered(plan, frame)
         refused = _refused(passage, plan, library) if plan.level != "full" else []
         if not refused:
             break
@@ -93,45 +94,46 @@ def _index(library: Library, offered: list[Skill], off: list[Decision], frame: _
             notices.append(_refusal(skill))
     if plan.level != "full":
         notices.append(_cut_notice(plan, frame.budget_tokens))
-    decisions = (*library.decisions, *off, *(_decided(skill, shown) for skill, shown in plan.shown))
+    decisions = (*library.decisions, *off, *map(_decided, plan.lines))
     return Passage(passage, passage.spans, tuple(notices), decisions)
 
 
-def _rendered(plan: Plan, shelf: Mapping[str, Category], frame: _Frame) -> Passage:
-    lines = [(skill, shown) for skill, shown in plan.shown if shown is not None]
-    if not lines:
+def _rendered(plan: Plan, frame: _Frame) -> Passage:
+    left = sum(line.shown is None for line in plan.lines)
+    if left == sum(len(group.lines) for group in plan.groups):
         return Passage()
     head = prompt_text("skills_index")
-    texts: list[str] = [str(head), _OPEN]
-    spans = [*head.spans, Span(len(head), len(head) + len(_OPEN), _OWN)]
-    at = spans[-1].end
-    current: str | None = None
+    text: list[str] = [head]
+    spans = list(head.spans)
+    for part, origin, transforms in _parts(plan, frame, left):
+        start = spans[-1].end
+        text.append(part)
+        spans.append(Span(start, start + len(part), origin, transforms))
+    return Passage("".join(text), tuple(spans))
 
-    def add(text: str, origin: Origin, transforms: tuple[str, ...] = ()) -> None:
-        nonlocal at
-        texts.append(text)
-        spans.append(Span(at, at + len(text), origin, transforms))
-        at += len(text)
 
-    for skill, shown in lines:
-        if (title := title_of(skill)) != current:
-            current = title
-            category = shelf.get(skill.category) or Category(skill.category)
-            described = plan.categories.get(title, "")
-            cut = ("shortened",) if described and described != category.description else ()
-            add(f"  {title}: {described}\n" if described else f"  {title}:\n", category.origin, cut)
-        if shown:
-            cut = () if shown == skill.description else ("shortened",)
-            add(f"    - {skill.name}: {shown}\n", skill.origin, cut)
-        else:
-            add(f"    - {skill.name}\n", skill.origin, ("description left out",))
-    if left := len(plan.shown) - len(lines):
-        add(frame.more.format(count=left) + "\n", _OWN)
-    add(_CLOSE, _OWN)
-    return Passage("".join(texts), tuple(spans))
+def _parts(plan: Plan, frame: _Frame, left: int) -> Iterator[tuple[str, Origin, tuple[str, ...]]]:
+    """The lines of the index: text, origin, what was done to it."""
+    yield _OPEN, _OWN, ()
+    for title, category, described, lines in plan.groups:
+        if all(shown is None for _, shown in lines):
+            continue
+        cut = () if described == category.description else _CUT if described else _LEFT_OUT
+        yield f"  {title}: {described}\n" if described else f"  {title}:\n", category.origin, cut
+        for skill, shown in lines:
+            if shown:
+                cut = () if shown == skill.description else _CUT
+                yield f"    - {skill.name}: {shown}\n", skill.origin, cut
+            elif shown is not None:
+                yield f"    - {skill.name}\n", skill.origin, _LEFT_OUT
+    if left:
+        yield frame.more.format(count=left) + "\n", _OWN, ()
+    yield _CLOSE, _OWN, ()
 
 
 _OWN = Origin("hermes", "hermes/skills/index.py")
+_CUT = ("shortened",)
+_LEFT_OUT = ("description left out",)
 
 
 def _refused(passage: Passage, plan: Plan, library: Library) -> list[Skill]:
@@ -139,7 +141,7 @@ def _refused(passage: Passage, plan: Plan, library: Library) -> list[Skill]:
     findings = findings_in(passage)
     if not findings:
         return []
-    by_origin = {skill.origin: skill for skill, _ in plan.shown}
+    by_origin = {line.skill.origin: line.skill for line in plan.lines}
     refused = []
     for finding in findings:
         for span in passage.spans:
@@ -158,14 +160,15 @@ def _refusal(skill: Skill) -> Notice:
     return Notice("error", text, skill.origin)
 
 
-def _decided(skill: Skill, shown: str | None) -> Decision:
+def _decided(line: Line) -> Decision:
+    skill, shown = line
     path = well_formed(skill.path)
     if shown == skill.description:
         return Decision(path, "skill", "loaded")
     if shown is None:
         return Decision(path, "skill", "cut", "not in the index: no room")
     if not shown:
-        return Decision(path, "skill", "cut", "name only: no room for descriptions")
+        return Decision(path, "skill", "cut", "name only: no room for its description")
     return Decision(path, "skill", "cut", f"{len(shown) - 1} of {len(skill.description)} characters")
 
 
@@ -173,12 +176,13 @@ _NAMED = 12
 
 
 def _cut_notice(plan: Plan, budget_tokens: int) -> Notice:
-    cut = [s.name for s, shown in plan.shown if shown is not None and shown != s.description]
-    gone = [s.name for s, shown in plan.shown if shown is None]
+    lines = list(plan.lines)
+    cut = [s.name for s, shown in lines if shown is not None and shown != s.description]
+    gone = [s.name for s, shown in lines if shown is None]
     parts = []
     if cut:
         how = "shortened" if plan.level == "shortened" else "left out"
-        parts.append(f"{len(cut):,} of {len(plan.shown):,} descriptions were {how} ({_listed(cut)})")
+        parts.append(f"{len(cut):,} of {len(lines):,} descriptions were {how} ({_listed(cut)})")
     if gone:
         parts.append(f"{len(gone):,} skills are not named at all ({_listed(gone)})")
     if not parts:

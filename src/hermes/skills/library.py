@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 from hermes import __version__
 from hermes.paths import Home
@@ -29,11 +30,16 @@ _LIMIT = 8
 
 
 def load_library(
-    home: Home, extra_roots: tuple[str, ...] = (), *, policies: Policies | None = None
+    home: Home,
+    extra_roots: tuple[str, ...] = (),
+    *,
+    policies: Policies | None = None,
+    clock: Callable[[], int] = time.time_ns,
 ) -> Library:
     """The skills of a home and of more directories (`skills.dirs`), which count as third-party.
 
-    Never raises on anything that lies there. An unchanged library is proved so, not read again.
+    Never raises on anything that lies there. An unchanged library is proved so, not read again. `clock` gives
+    the nanoseconds that file times are compared with.
     """
     policies = policies or Policies()
     roots = roots_of(home, extra_roots)
@@ -44,12 +50,12 @@ def load_library(
     stored = snapshot.read(home, key, policies)
     if stored and stored.holds():
         return _keep(home, key, stored).library
-    started = time.time_ns()
+    started = clock()
     found = find(roots)
     watched = tuple(found.watched)
     stamps = tuple(map(stamp_of, watched))
     library = build_library(found, roots, policies)
-    if _settled(stamps, started, time.time_ns()):
+    if _settled(stamps, started, clock()):
         snapshot.write(home, key, _keep(home, key, Remembered(library, watched, stamps)))
     return library
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
+from typing import Literal, NamedTuple
 
 from hermes.skills.budget import TOKEN, fair_share, shortened, weight
 from hermes.skills.records import Category, Skill, one_line
@@ -15,91 +16,129 @@ GENERAL = "general"
 LEAST_SHARE = 8 * TOKEN
 """A share of less than this tells nothing of a description: then there are names only."""
 
+_NAME = weight("    - \n")
+_TITLE = weight("  :\n")
 _COLON = weight(": ")
 _SPACE = weight(" ")
 
 Level = Literal["full", "shortened", "names", "some"]
 
 
+class Line(NamedTuple):
+    """A skill and what is shown of its description: "" is its name alone, None nothing at all."""
+
+    skill: Skill
+    shown: str | None
+
+
+class Group(NamedTuple):
+    """The skills under one heading. `shown` is what is shown of the category's description."""
+
+    title: str
+    category: Category
+    shown: str
+    lines: tuple[Line, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """In order of the index: each skill with what is shown of its description.
-
-    "" is its name alone, None nothing. `categories` are the descriptions shown, by heading.
-    """
+    """Everything offered, in the order of the index."""
 
     level: Level
-    shown: tuple[tuple[Skill, str | None], ...]
-    categories: Mapping[str, str] = field(default_factory=dict)
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        return (line for group in self.groups for line in group.lines)
 
 
-def title_of(skill: Skill) -> str:
-    """The heading under which a skill stands."""
-    return one_line(skill.category) or GENERAL
+class _Shelf(NamedTuple):
+    title: str
+    category: Category
+    skills: list[Skill]
 
 
 def plan_index(
     offered: Sequence[Skill],
-    shelf: Mapping[str, Category],
+    categories: Mapping[str, Category],
     room: int,
     pinned: Sequence[str],
     more: int,
 ) -> Plan:
     """The fullest plan that fits: all, shares, names, some names. Weights as of `budget.weight`.
 
-    `more` is what the line about those left out weighs. Pinned descriptions are whole in every plan.
+    `offered` is sorted by category and name; `more` is what the line about those left out weighs. Pinned
+    descriptions are whole in every plan.
     """
-    skills = sorted(offered, key=lambda s: (title_of(s), s.name))
-    titles = dict.fromkeys(map(title_of, skills))
-    described = {
-        title: known.description
-        for title in titles
-        if (known := shelf.get(title)) is not None and known.description
-    }
-    first = set(pinned)
-    names = sum(weight(s.name) for s in skills) + len(skills) * weight("    - \n")
-    names += sum(weight(f"  {title}:\n") for title in titles)
-    fixed = names + sum(_COLON + weight(s.description) for s in skills if s.name in first)
-    loose = [s.description for s in skills if s.name not in first]
-    colons = len(loose) * _COLON + len(described) * _SPACE
-    weights = [weight(text) for text in (*loose, *described.values())]
-    left = room - fixed - colons
-    if sum(weights) <= left:
-        return Plan("full", tuple((s, s.description) for s in skills), described)
-    if (cap := fair_share(weights, left)) >= LEAST_SHARE:
-        shown = tuple(
-            (s, s.description if s.name in first else shortened(s.description, cap)) for s in skills
-        )
-        return Plan("shortened", shown, {title: shortened(d, cap) for title, d in described.items()})
+    shelves = _shelves(offered, categories)
+    whole = frozenset(pinned)
+    fixed = sum(weight(shelf.title) for shelf in shelves) + len(shelves) * _TITLE
+    fixed += sum(weight(s.name) for s in offered) + len(offered) * _NAME
+    fixed += sum(_COLON + weight(s.description) for s in offered if s.name in whole)
+    loose = [weight(s.description) for s in offered if s.name not in whole]
+    shares = loose + [weight(shelf.category.description) for shelf in shelves]
+    left = room - fixed - len(loose) * _COLON - sum(_SPACE for s in shelves if s.category.description)
+    if sum(shares) <= left or not offered:
+        return _shown("full", shelves, max(shares, default=0), whole)
+    if (cap := fair_share(shares, left)) >= LEAST_SHARE:
+        return _shown("shortened", shelves, cap, whole)
     if fixed <= room:
-        return Plan("names", tuple((s, s.description if s.name in first else "") for s in skills))
-    return _some(skills, room - more, pinned)
+        return _shown("names", shelves, 0, whole)
+    return _some(shelves, room - more, pinned)
 
 
-def _some(skills: Sequence[Skill], room: int, pinned: Sequence[str]) -> Plan:
+def _shelves(offered: Sequence[Skill], categories: Mapping[str, Category]) -> list[_Shelf]:
+    """Skills by their headings, sorted; those in no category join a category that is called general."""
+    shelves: dict[str, _Shelf] = {}
+    for name, skills in groupby(offered, key=lambda s: s.category):
+        title = one_line(name) or GENERAL
+        known = categories.get(name or GENERAL) or Category(name)
+        shelves.setdefault(title, _Shelf(title, known, [])).skills.extend(skills)
+    for shelf in shelves.values():
+        shelf.skills.sort(key=lambda s: s.name)
+    return sorted(shelves.values(), key=lambda shelf: shelf.title)
+
+
+def _shown(level: Level, shelves: list[_Shelf], cap: int, whole: frozenset[str]) -> Plan:
+    def cut(skill: Skill) -> str:
+        return skill.description if skill.name in whole else shortened(skill.description, cap)
+
+    return Plan(
+        level,
+        tuple(
+            Group(title, known, shortened(known.description, cap), tuple(Line(s, cut(s)) for s in skills))
+            for title, known, skills in shelves
+        ),
+    )
+
+
+def _some(shelves: list[_Shelf], room: int, pinned: Sequence[str]) -> Plan:
     """As many as fit: the pinned, then one name of each category in turn, so that none goes unseen."""
-    by_name = {s.name: s for s in skills}
-    wanted = [by_name[name] for name in dict.fromkeys(pinned) if name in by_name]
-    first = len(wanted)
-    turns: dict[str, int] = {}
-    queue: list[tuple[int, int, Skill]] = []
-    for at, skill in enumerate(skills):
-        if skill not in wanted:
-            title = title_of(skill)
-            turns[title] = turns.get(title, -1) + 1
-            queue.append((turns[title], at, skill))
-    queue.sort(key=lambda item: item[:2])
     chosen: dict[str, str] = {}
     opened: set[str] = set()
-    for at, skill in enumerate((*wanted, *(item[2] for item in queue))):
-        title = title_of(skill)
-        text = skill.description if at < first else ""
-        cost = weight(f"    - {skill.name}\n") + (_COLON + weight(text) if text else 0)
+    for title, skill, text in _in_turn(shelves, pinned):
+        cost = weight(skill.name) + _NAME + (_COLON + weight(text) if text else 0)
         if title not in opened:
-            cost += weight(f"  {title}:\n")
+            cost += weight(title) + _TITLE
         if cost > room:
             break
         room -= cost
         opened.add(title)
         chosen[skill.name] = text
-    return Plan("some", tuple((s, chosen.get(s.name)) for s in skills))
+    groups = (
+        Group(title, known, "", tuple(Line(s, chosen.get(s.name)) for s in skills))
+        for title, known, skills in shelves
+    )
+    return Plan("some", tuple(groups))
+
+
+def _in_turn(shelves: list[_Shelf], pinned: Sequence[str]) -> Iterator[tuple[str, Skill, str]]:
+    """Each skill with its heading and the description it must show, the more important first."""
+    wanted = frozenset(pinned)
+    if wanted:
+        places = {s.name: (title, s, s.description) for title, _, skills in shelves for s in skills}
+        yield from (places[name] for name in dict.fromkeys(pinned) if name in places)
+    for turn in zip_longest(*(shelf.skills for shelf in shelves)):
+        for shelf, skill in zip(shelves, turn, strict=True):
+            if skill is not None and skill.name not in wanted:
+                yield shelf.title, skill, ""

@@ -35,7 +35,7 @@ class Remembered:
 
     def holds(self) -> bool:
         """Whether every watched path is as it was."""
-        return all(stamp_of(path) == stamp for path, stamp in zip(self.watched, self.stamps, strict=True))
+        return tuple(map(stamp_of, self.watched)) == self.stamps
 
 
 def write(home: Home, key: str, remembered: Remembered) -> None:
