@@ -69,10 +69,13 @@ def _render(whole: Passage, memory: MemoryFile, policy: Policy) -> Passage:
     admitted = [_admit(entry, number, memory, policy) for number, entry in enumerate(entries, 1)]
     kept, loss = _within(admitted, memory, path)
     body = Passage.joined("\n", [_bullet(entry, len(entries) > 1) for entry in kept])
+    together = admit(body, name=memory.name, policy=policy)  # what is harmless alone may not be so in a row
+    if together.outcome == "blocked" or together.redacted:
+        body = together.passage
     section = Passage.joined("\n", [Passage.own(memory.heading, "heading"), body])
     blocked = sum(bool(e.spans and e.spans[0].origin.kind == "block line") for e in admitted)
     decision = Decision(path, "memory", "loaded")
-    if blocked == len(admitted):
+    if blocked == len(admitted) or together.outcome == "blocked":
         decision = Decision(path, "memory", "blocked")
     elif blocked:
         decision = Decision(path, "memory", "loaded", f"{blocked} of {len(admitted)} entries blocked")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from hermes.bulkhead import behind_bulkhead
@@ -15,7 +15,7 @@ from hermes.security.redaction import Lines, line_ranges, redacted, says_anythin
 from hermes.security.scan import Finding
 from hermes.text import Cut, cut, well_formed
 
-__all__ = ["Admitted", "Finding", "admit", "findings_in", "safe_name"]
+__all__ = ["Admitted", "Finding", "Weighed", "admit", "findings_in", "safe_name", "weigh"]
 
 Outcome = Literal["loaded", "cut", "blocked", "empty"]
 
@@ -100,8 +100,8 @@ class _Cleared(NamedTuple):
     notices: tuple[Notice, ...] = ()
 
 
-class _Weighed(NamedTuple):
-    """Findings by what is done about them."""
+class Weighed(NamedTuple):
+    """Findings by what is done about them; low ones stand nowhere."""
 
     block: list[Finding]
     redact: list[Finding]
@@ -117,11 +117,13 @@ def _cleared(passage: Passage, name: str, policy: Policy) -> _Cleared:
         findings = findings_in(passage)
         if not findings:
             return _Cleared(passage, (), (), lines, tuple(notices))
-        weighed = _weigh(passage, findings, policy)
+        weighed = weigh(passage, findings, policy)
         if weighed.block:
             return _Cleared(passage, findings, tuple(weighed.block))
         if not weighed.redact:
             if weighed.accepted:
+                if hidden := _behind_accepted(passage, policy):
+                    return _Cleared(passage, findings, hidden)
                 passage = _marked(passage, policy)
             return _Cleared(passage, tuple(weighed.warn), (), lines, tuple(notices))
         ranges = line_ranges(passage, weighed.redact)
@@ -134,8 +136,9 @@ def _cleared(passage: Passage, name: str, policy: Policy) -> _Cleared:
     return _Cleared(passage, tuple(weighed.redact), tuple(weighed.redact))
 
 
-def _weigh(passage: Passage, findings: Iterable[Finding], policy: Policy) -> _Weighed:
-    weighed = _Weighed([], [], [], [])
+def weigh(passage: Passage, findings: Iterable[Finding], policy: Policy) -> Weighed:
+    """What a policy does about findings in a passage."""
+    weighed = Weighed([], [], [], [])
     whole = bool(policy.accepted) and digest_of(passage) in policy.accepted
     for finding in findings:
         if whole or _is_accepted(passage, finding, policy.accepted):
@@ -159,6 +162,22 @@ def _is_accepted(passage: Passage, finding: Finding, accepted: frozenset[str]) -
         ):
             return False
     return True
+
+
+def _behind_accepted(passage: Passage, policy: Policy) -> tuple[Finding, ...]:
+    """What keeps the rest of a passage out: a scan names only so many of a kind, which accepted ones may be.
+
+    The findings are placed at the start of the rest.
+    """
+    if digest_of(passage) in policy.accepted:
+        return ()
+    kept = [
+        s for s in passage.spans if s.origin.digest not in policy.accepted and ACCEPTED not in s.transforms
+    ]
+    rest = Passage.joined("\n", [passage.part(s.start, s.end) for s in kept])
+    weighed = weigh(rest, findings_in(rest), policy) if rest else Weighed([], [], [], [])
+    at = kept[0].start if kept else 0
+    return tuple(replace(f, start=at, end=at + 1) for f in (*weighed.block, *weighed.redact))
 
 
 def _marked(passage: Passage, policy: Policy) -> Passage:
