@@ -17,7 +17,7 @@ from hermes.paths import Home
 from hermes.prompt import PromptFacts, SystemPrompt, WorkDir
 from hermes.provenance import Origin, Passage
 from hermes.providers.profiles import profile_for
-from hermes.tooling import TOOL_NAMES
+from hermes.tool_names import TOOL_NAMES
 
 NOW = datetime.fromisoformat("2026-03-30T14:30:00-07:00")
 HOST = Host(system="Linux", version="(Debian GNU/Linux 12)", arch="x86_64", shell="bash")

@@ -24,7 +24,7 @@ from hermes.errors import PromptError
 from hermes.paths import Home
 from hermes.prompt import PromptFacts, Switches, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Passage
-from hermes.tooling import TOOL_NAMES
+from hermes.tool_names import TOOL_NAMES
 from tests.world import (
     EXAMPLE_TOOLS,
     NOW,

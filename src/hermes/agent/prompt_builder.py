@@ -29,7 +29,7 @@ from hermes.security.policy import Policies
 from hermes.skills.index import skills_index
 from hermes.skills.library import load_library
 from hermes.text import decode
-from hermes.tooling import SKILL_TOOLS
+from hermes.tool_names import SKILL_TOOLS
 
 DEFAULT_AGENT_IDENTITY = str(prompt_text("identity"))
 

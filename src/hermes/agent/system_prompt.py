@@ -35,7 +35,7 @@ from hermes.providers.profiles import profile_for
 from hermes.security.found import keep_found
 from hermes.security.policy import Policies
 from hermes.security.trust import load_trust
-from hermes.tooling import TOOL_NAMES
+from hermes.tool_names import TOOL_NAMES
 
 __all__ = ["PLATFORM_HINTS", "build_system_prompt", "default_slots", "load_sources", "new_facts"]
 
