@@ -1,0 +1,113 @@
+"""What is added at the time of a call: gathered in one order, sent once, never taken back.
+
+A *standing* overlay (a personality, an ephemeral prompt, who is in the chat) is sent when it begins or
+changes, and taken back in words when it ends; the text that was sent stays where it was sent. A *turn*
+overlay (the clock, recall) is of its moment and is sent each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from hermes.messages import Annex, Place
+from hermes.provenance import Notice, Origin, Passage, Trust, digest_of
+from hermes.security.gate import admit
+from hermes.security.policy import Policies
+from hermes.turns import EphemeralOverlay
+
+ORDER = (
+    "recall",
+    "gateway",
+    "personality",
+    "ephemeral",
+    "memory changed",
+    "skills changed",
+    "context changed",
+    "tools changed",
+    "model changed",
+    "surface changed",
+    "plugin",
+    "pressure",
+    "budget",
+    "clock",
+)
+"""Every kind of overlay, in the order in which they stand on a message."""
+
+_ENDED = {
+    "personality": "The personality set earlier no longer applies; answer in your own voice again.",
+    "ephemeral": "The additional instructions given earlier no longer apply.",
+    "gateway": "What was said earlier of the chat no longer applies.",
+}
+_REPLACES = "This replaces what was said earlier under the same name."
+
+
+def clock(now: datetime) -> EphemeralOverlay:
+    """A short stamp of the present time."""
+    return EphemeralOverlay(Annex("clock", f"[now: {now.strftime('%a %Y-%m-%d %H:%M %z')}]", "before"))
+
+
+def overlay(
+    kind: str,
+    text: str,
+    *,
+    policies: Policies,
+    trust: Trust = "caller",
+    standing: bool = False,
+    place: Place = "after",
+) -> tuple[EphemeralOverlay, tuple[Notice, ...]]:
+    """An overlay of a text from outside, which passes the gate like every other."""
+    passage = Passage.quote(text, Origin(kind, digest=digest_of(text), trust=trust))
+    admitted = admit(passage, name=kind, policy=policies.of(trust))
+    annex = Annex(kind, fenced(kind, admitted.passage), place)
+    return EphemeralOverlay(annex, "standing" if standing else "turn"), admitted.passage.notices
+
+
+def fenced(kind: str, text: str) -> str:
+    """A text with its name around it, which cannot be closed from inside."""
+    if not text:
+        return ""
+    inner = text.replace("</added", "<\\/added")
+    return f'<added kind="{kind}">\n{inner}\n</added>'
+
+
+def place(
+    overlays: Iterable[EphemeralOverlay], standing: Mapping[str, str]
+) -> tuple[tuple[Annex, ...], dict[str, str]]:
+    """The annexes for the newest message, and what stands after it.
+
+    `standing` maps a kind to the digest of the text that stands, as the last call left it. Of a standing
+    kind that is not given any more, the end is said once.
+    """
+    given = sorted(overlays, key=_order)
+    after = dict(standing)
+    annexes: list[Annex] = []
+    for one in given:
+        if one.lasts == "turn":
+            annexes += [one.annex] if one.annex.text else []
+            continue
+        digest = digest_of(one.annex.text) if one.annex.text else ""
+        if digest == after.get(one.annex.kind, ""):
+            continue
+        annexes.append(_changed(one.annex, after.get(one.annex.kind, "")))
+        after[one.annex.kind] = digest
+    named = {one.annex.kind for one in given if one.lasts == "standing"}
+    for kind in sorted(k for k, digest in standing.items() if digest and k not in named):
+        annexes.append(_changed(Annex(kind, ""), standing[kind]))
+        after[kind] = ""
+    return tuple(sorted(annexes, key=_order_of_annex)), {k: v for k, v in after.items() if v}
+
+
+def _changed(annex: Annex, before: str) -> Annex:
+    if not annex.text:
+        ended = _ENDED.get(annex.kind, f"What was said earlier under {annex.kind!r} no longer applies.")
+        return Annex(annex.kind, f"[{ended}]", annex.place)
+    return Annex(annex.kind, f"{annex.text}\n[{_REPLACES}]", annex.place) if before else annex
+
+
+def _order(one: EphemeralOverlay) -> tuple[int, str]:
+    return _order_of_annex(one.annex)
+
+
+def _order_of_annex(annex: Annex) -> tuple[int, str]:
+    return (ORDER.index(annex.kind) if annex.kind in ORDER else len(ORDER), annex.kind)
