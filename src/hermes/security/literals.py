@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple
 
 STARTS, ENDS = 1, 2
 """Where a literal must stand at the edge of a word."""
@@ -17,95 +17,100 @@ Hit = tuple[int, int, int]
 """Number of the literal, where it begins, where it ends."""
 
 _LETTERS = frozenset(range(ord("a"), ord("z") + 1))
-# Everything of ASCII that is no letter becomes a space, so that the automaton itself sees the edges of words.
+# Everything of ASCII that is no letter becomes a space, so that the search itself sees the edges of words.
 _EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(256))
+_EDGES_OF_TEXT = {code: " " for code in range(128) if code not in _LETTERS}
+_UNLIKE_WORDS = re.compile(r"[^a-z \-_'\x80-\U0010ffff]")
 
 
-class Finder(Protocol):
-    """Every occurrence of every literal, overlapping ones too, ordered by end."""
+class Literals(NamedTuple):
+    """Literals in the form they are searched in: non-letters as spaces, a space for each edge they need.
 
-    def find(self, text: str) -> list[Hit]: ...
+    `exact` names those whose non-letters matter, with their true spelling, which is compared after a hit.
+    """
 
-
-def finder(literals: Sequence[tuple[str, int]]) -> Finder:
-    """The fastest finder this installation has, for literals with the edges of words they need."""
-    try:
-        from ahocorasick_rs import BytesAhoCorasick
-    except ImportError:
-        return Expression(literals)
-    return Automaton(literals, BytesAhoCorasick)
+    patterns: list[str]
+    lengths: list[int]
+    trails: list[int]
+    exact: dict[int, str]
 
 
-class Automaton:
-    """Works on bytes; literals that need edges see a text in which all that is no letter is a space."""
+def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
+    """Bring literals with the edges they need into the form of the search."""
+    return Literals(
+        patterns=[
+            " " * (bounds & STARTS) + literal.translate(_EDGES_OF_TEXT) + " " * (bounds >> 1)
+            for literal, bounds in literals
+        ],
+        lengths=[len(literal) for literal, _ in literals],
+        trails=[bounds >> 1 for _, bounds in literals],
+        exact={number: literal for number, (literal, _) in enumerate(literals) if _UNLIKE_WORDS.search(literal)},
+    )
 
-    def __init__(self, literals: Sequence[tuple[str, int]], engine: type) -> None:
-        self._plain = any(bounds for _, bounds in literals)
-        self._table = _EDGES if self._plain else None
-        self._lengths = [len(literal) for literal, _ in literals]
-        self._trail = [1 if bounds & ENDS else 0 for _, bounds in literals]
-        self._exact = [literal if self._plain and re.search(r"[^a-z \-_'\x80-\U0010ffff]", literal) else "" for literal, _ in literals]
-        self._engine = engine([self._pattern(literal, bounds) for literal, bounds in literals])
 
-    def _pattern(self, literal: str, bounds: int) -> bytes:
-        data = literal.encode()
-        if self._table:
-            data = data.translate(self._table)
-        return b" " * (bounds & STARTS) + data + b" " * (bounds >> 1)
+class Finder:
+    """Every occurrence of every literal in a lower-cased text, overlapping ones too, ordered by end."""
+
+    def __init__(self, literals: Literals) -> None:
+        self._literals = literals
+        self._search = _overlapping(literals.patterns)
 
     def find(self, text: str) -> list[Hit]:
-        data = text.encode("utf-8", "surrogatepass")
-        single = len(data) == len(text)
-        if self._table:
-            data = b" " + data.translate(self._table) + b" "
-        shift = 1 if self._table else 0
-        lengths, trail, exact = self._lengths, self._trail, self._exact
+        """Hits in offsets of the text."""
+        _, lengths, trails, exact = self._literals
         found: list[Hit] = []
-        at_byte, at_char = 0, -shift
-        for number, _, end in self._engine.find_matches_as_indexes(data, overlapping=True):
-            if single:
-                stop = end - shift - trail[number]
-            else:
-                if end != at_byte:
-                    at_char += len(data[at_byte:end].decode("utf-8", "surrogatepass"))
-                    at_byte = end
-                stop = at_char - trail[number]
+        for number, end in self._search(text):
+            stop = end - trails[number]
             start = stop - lengths[number]
-            if exact[number] and text[start:stop] != exact[number]:
+            if number in exact and text[start:stop] != exact[number]:
                 continue
             found.append((number, start, stop))
         return found
 
 
-class Expression:
-    """The same by `re`: an alternation of the first two letters, then a look at what follows."""
+def _overlapping(patterns: list[str]) -> Callable[[str], list[tuple[int, int]]]:
+    """A search that gives the number and the end of every pattern in a text set between two spaces."""
+    try:
+        from ahocorasick_rs import BytesAhoCorasick
+    except ImportError:
+        return _by_expression(patterns)
+    engine = BytesAhoCorasick([pattern.encode() for pattern in patterns])
 
-    def __init__(self, literals: Sequence[tuple[str, int]]) -> None:
-        self._heads: dict[str, list[tuple[str, int, int]]] = {}
-        for number, (literal, bounds) in enumerate(literals):
-            self._heads.setdefault(literal[:2], []).append((literal, number, bounds))
-        self._pattern = re.compile("(?=(" + "|".join(re.escape(head) for head in sorted(self._heads)) + "))")
+    def search(text: str) -> list[tuple[int, int]]:
+        data = b" " + text.encode("utf-8", "surrogatepass").translate(_EDGES) + b" "
+        hits = engine.find_matches_as_indexes(data, overlapping=True)
+        if len(data) == len(text) + 2:
+            return [(number, end - 1) for number, _, end in hits]
+        found: list[tuple[int, int]] = []
+        at_byte, at_char = 0, -1
+        for number, _, end in hits:
+            if end != at_byte:
+                at_char += len(data[at_byte:end].decode("utf-8", "surrogatepass"))
+                at_byte = end
+            found.append((number, at_char))
+        return found
 
-    def find(self, text: str) -> list[Hit]:
-        found: list[Hit] = []
-        for match in self._pattern.finditer(text):
+    return search
+
+
+def _by_expression(patterns: list[str]) -> Callable[[str], list[tuple[int, int]]]:
+    heads: dict[str, list[tuple[str, int]]] = {}
+    for number, pattern in enumerate(patterns):
+        heads.setdefault(pattern[:2], []).append((pattern, number))
+    expression = re.compile("(?=(?:" + "|".join(re.escape(head) for head in sorted(heads)) + "))")
+
+    def search(text: str) -> list[tuple[int, int]]:
+        spaced = " " + text.translate(_EDGES_OF_TEXT) + " "
+        found = []
+        for match in expression.finditer(spaced):
             at = match.start()
-            for head in {text[at : at + 1], text[at : at + 2]}:
-                for literal, number, bounds in self._heads.get(head, ()):
-                    stop = at + len(literal)
-                    if text.startswith(literal, at) and _edged(text, at, stop, bounds):
-                        found.append((number, at, stop))
-        return sorted(found, key=lambda hit: (hit[2], hit[1]))
+            for head in {spaced[at : at + 1], spaced[at : at + 2]}:
+                for pattern, number in heads.get(head, ()):
+                    if spaced.startswith(pattern, at):
+                        found.append((number, at + len(pattern) - 1))
+        return sorted(found, key=lambda hit: (hit[1], hit[0]))
 
-
-def _edged(text: str, start: int, stop: int, bounds: int) -> bool:
-    if bounds & STARTS and start and not _edge(text[start - 1]):
-        return False
-    return not (bounds & ENDS and stop < len(text) and not _edge(text[stop]))
-
-
-def _edge(letter: str) -> bool:
-    return letter.isascii() and not "a" <= letter <= "z"
+    return search
 
 
 Search = Callable[[bytes], list[tuple[int, int]]]

@@ -14,8 +14,8 @@ from operator import or_
 from typing import NamedTuple
 
 from hermes.security.findings import Mark
-from hermes.security.literals import Finder, finder
-from hermes.security.rulebook import Phrase, Word, load
+from hermes.security.literals import Finder, Literals
+from hermes.security.rulebook import Phrase, load, words
 
 # Reach of one word of a rule's span, in characters: generous, for marks between the words.
 _WORD = 8
@@ -39,27 +39,16 @@ class Matcher:
 
     def __init__(self) -> None:
         rules = load()
-        self._single: list[list[Word]] = []
-        self._multi: list[dict[str, list[Word]]] = []
-        literals: dict[tuple[str, int], int] = {}
-        for word in rules.words:
-            number = literals.setdefault((word.literal, word.bounds), len(literals))
-            if number == len(self._single):
-                self._single.append([])
-                self._multi.append({})
-            if word.rest:
-                self._multi[number].setdefault(word.next, []).append(word)
-            else:
-                self._single[number].append(word)
-        self._literals = list(literals)
-        self._finder: Finder = finder(self._literals)
-        self._spaceless = sum(1 << rules.languages.index(name) for name in ("zh", "ja", "ko", "th"))
+        self._literals, self._plain, self._longer = words()
+        self._finder = Finder(self._literals)
+        self._spaceless = rules.spaceless
         self._rules = [(rule, reduce(or_, rule.slots)) for rule in rules.phrases]
         self._sets: dict[tuple[int, int], tuple[tuple[Phrase, int], ...]] = {}
 
     @cached_property
     def _anywhere(self) -> Finder:
-        return finder([(literal, 0) for literal, _ in self._literals])
+        patterns, lengths, _, exact = self._literals
+        return Finder(Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact))
 
     def find(self, text: str, start: int, end: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
         """Marks for the passage [start, end) of a view.
@@ -89,14 +78,14 @@ class Matcher:
         search = self._anywhere if joined else self._finder
         passage = text[start:end]
         for number, at, to in search.find(passage):
-            for word in self._single[number]:
-                hits.append(Hit(start + at, start + to, word.classes, word.languages))
-            if following := self._multi[number]:
-                behind = passage[to + 1 : to + 2]
+            for held, spoken in self._plain[number]:
+                hits.append(Hit(start + at, start + to, held, spoken))
+            if number in self._longer:
+                following, behind = self._longer[number], passage[to + 1 : to + 2]
                 candidates = following.get(behind, ()) if behind.isalpha() else chain(*following.values())
-                for word in candidates:
-                    if (stop := _follows(passage, to, word)) >= 0:
-                        hits.append(Hit(start + at, start + stop, word.classes, word.languages))
+                for held, spoken, rest, ends in candidates:
+                    if (stop := _follows(passage, to, rest, ends)) >= 0:
+                        hits.append(Hit(start + at, start + stop, held, spoken))
         hits.sort()
         return hits
 
@@ -177,15 +166,13 @@ class Matcher:
         return not (rule.negatable and _negated(text, start, end))
 
 
-def _follows(text: str, at: int, word: Word) -> int:
+def _follows(text: str, at: int, rest: str, ends: bool) -> int:
     """Where the rest of a phrase ends that goes on at `at`; -1 where it does not."""
-    match = _compiled(word.rest).match(text, at)
+    match = _compiled(rest).match(text, at)
     if not match:
         return -1
     stop = match.end()
-    if word.ends and stop < len(text) and text[stop].isalpha():
-        return -1
-    return stop
+    return -1 if ends and stop < len(text) and text[stop].isalpha() else stop
 
 
 # A phrase does not reach over a paragraph, a fence, a list item, a quotation mark or, in running text, a full stop.

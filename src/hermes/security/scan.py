@@ -15,7 +15,7 @@ from hermes.security.findings import Finding, Mark, Severity
 from hermes.security.version import scanner_version
 
 if TYPE_CHECKING:
-    from hermes.security.literals import Finder, Search
+    from hermes.security.literals import Search
 
 __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
@@ -104,11 +104,10 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
     passages: list[tuple[int, int]] = []
     low = high = -1
     for number, start, end in signposts.words.find(text):
-        trigger = signposts.triggers[number]
-        if trigger:
+        if trigger := signposts.triggers.get(number):
             places.append((trigger, start))
-        if not signposts.anchors[number]:
-            if how := signposts.riddling.get(number):
+        if number in signposts.idle:
+            if how := signposts.riddles.get(number):
                 begin, stop = _line_around(text, start, end)
                 if (begin, how) not in riddles:
                     riddles[begin, how] = (begin, stop, undo(text[begin:stop], how), how)
@@ -134,39 +133,20 @@ def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 class _Signposts:
-    """What the survey looks for: words that anchor phrases or trigger shapes, and signs without edges."""
+    """What the survey looks for: words that anchor phrases or trigger shapes, and signs that are no words."""
 
     def __init__(self) -> None:
-        from hermes.security.decode import telltales
-        from hermes.security.literals import ENDS, STARTS, finder, signs
+        from hermes.security.literals import Finder, signs
         from hermes.security.rulebook import load
-        from hermes.security.shapes import shapes
 
-        literals: dict[tuple[str, int], tuple[str, bool]] = {pair: ("", True) for pair in load().anchors}
-        names = []
-        for trigger in sorted(shapes().triggers):
-            if not trigger[0].isalpha():
-                names.append(trigger)
-                continue
-            for spelling in _spellings(trigger.rstrip()):
-                pair = (spelling, STARTS | ENDS * (trigger != trigger.rstrip()))
-                literals[pair] = (trigger, literals.get(pair, ("", False))[1])
-        riddles = {(shown, 0): how for shown, how in telltales().items()}
-        for pair in riddles:
-            literals.setdefault(pair, ("", False))
-        self.words: Finder = finder(list(literals))
-        self.triggers = [trigger for trigger, _ in literals.values()]
-        self.anchors = [anchors for _, anchors in literals.values()]
-        self.riddling = {number: riddles[pair] for number, pair in enumerate(literals) if pair in riddles}
-        names.sort(key=lambda name: (-len(name), name))
+        rules = load()
+        self.words = Finder(rules.signposts)
+        self.triggers, self.riddles, self.idle = rules.triggers, rules.riddles, rules.idle
+        names = {trigger for shape in rules.shapes for trigger in shape.triggers if not trigger[0].isalpha()}
+        ordered = sorted(names, key=lambda name: (-len(name), name))
         # The search reports the longest sign of a place; those inside it are triggers as well.
-        self.names = [[(other, name.find(other)) for other in names if other in name] for name in names]
-        self.signs: Search = signs([name.encode() for name in names])
-
-
-def _spellings(trigger: str) -> list[str]:
-    """A trigger of several words, at every usual distance between them."""
-    return [trigger.replace(" ", " " * gap) for gap in range(1, 6)] if " " in trigger else [trigger]
+        self.names = [[(other, name.find(other)) for other in ordered if other in name] for name in ordered]
+        self.signs: Search = signs([name.encode() for name in ordered])
 
 
 @lru_cache(maxsize=1)

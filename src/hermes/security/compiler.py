@@ -1,0 +1,188 @@
+"""Turns the rules that people write into the files that a scan reads.
+
+`patterns/*.toml` holds one family each, `lexicon/*.toml` one language each. A phrase rule names classes of
+words; a shape is a bounded regular expression that begins at, or near, one of its triggers.
+Run `python -m hermes.security.compiler` after editing either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from hermes.security.decode import telltales
+from hermes.security.literals import ENDS, STARTS, Literals, prepare
+from hermes.security.normalise import fold_word
+from hermes.security.rulebook import Phrase, Shape
+
+_HERE = Path(__file__).parent
+_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_SPACELESS_LANGUAGES = ("ja", "ko", "th", "zh")
+_GAP = r"[\W_]{1,5}"
+# Distances at which two words of an anchor are looked for: a space, ", ", " - ", "** **".
+_DISTANCES = (1, 2, 3, 5)
+
+
+def families() -> list[dict[str, Any]]:
+    """The families as written, with their examples."""
+    return [tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("patterns/*.toml"))]
+
+
+def compile_rules() -> dict[str, str]:
+    """The compiled files by name, for the sources as they stand."""
+    lexicon = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("lexicon/*.toml"))}
+    classes = sorted({name for table in lexicon.values() for name in table})
+    phrases, shapes, anchoring = _rules(classes)
+    words, anchors = _lexicon(lexicon, classes, anchoring)
+    data = {
+        "version": "",
+        "spaceless": sum(1 << sorted(lexicon).index(name) for name in _SPACELESS_LANGUAGES),
+        "phrases": phrases,
+        "shapes": shapes,
+        **_signposts(anchors, [trigger for shape in shapes for trigger in shape.triggers]),
+    }
+    data["version"] = hashlib.sha256((_dump(data) + _dump(words)).encode()).hexdigest()[:16]
+    return {"rules.json": _dump(data), "words.json": _dump(words)}
+
+
+def _dump(data: dict[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _rules(classes: list[str]) -> tuple[list[Phrase], list[Shape], set[str]]:
+    """Both kinds of rules, and the classes whose words anchor a phrase."""
+    phrases, shapes, anchoring = [], [], set[str]()
+    for family in families():
+        for rule in family.get("phrase", ()):
+            phrases.append(_phrase(rule, family["family"], classes))
+            if not rule.get("hidden"):
+                anchoring.update(rule["slots"][rule.get("anchor", 0)].split())
+        for rule in family.get("shape", ()):
+            shapes.append(_shape(rule, family["family"]))
+    return phrases, shapes, anchoring
+
+
+def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> Phrase:
+    slots = tuple(sum(1 << classes.index(name) for name in slot.split()) for slot in rule["slots"])
+    for name in ("before", "after", "close"):
+        re.compile(rule.get(name, ""))
+    return Phrase(
+        rule["id"], family, rule["severity"], rule["why"], slots, rule.get("ordered", False), rule.get("span", 8),
+        rule.get("before", ""), rule.get("after", ""), rule.get("close", ""), rule.get("negatable", True),
+        rule.get("hidden", 0),
+    )  # fmt: skip
+
+
+def _shape(rule: dict[str, Any], family: str) -> Shape:
+    re.compile(rule["regex"])
+    re.compile(rule.get("unless", ""))
+    triggers, needs = (tuple(sorted(map(fold_word, rule.get(name, ())))) for name in ("triggers", "needs"))
+    return Shape(
+        rule["id"], family, rule["severity"], rule["why"], rule["regex"], triggers, needs,
+        rule.get("mention", True), rule.get("unless", ""), rule.get("back", 0),
+    )  # fmt: skip
+
+
+def _lexicon(
+    lexicon: dict[str, dict[str, str]], classes: list[str], anchoring: set[str]
+) -> tuple[dict[str, Any], set[tuple[str, int]]]:
+    """The columns of `words.json`, and the literals that anchor phrases."""
+    common = frozenset(_HERE.joinpath("lexicon/common.txt").read_text("utf-8").split())
+    meanings: dict[tuple[str, int], dict[tuple[int, str, bool], int]] = {}
+    anchors: set[tuple[str, int]] = set()
+    for number, language in enumerate(sorted(lexicon)):
+        for entry, held, anchored in _entries(lexicon[language], classes, anchoring):
+            parts, bounds, rest, ends = _parse(entry)
+            spoken = meanings.setdefault((parts[0], bounds), {})
+            spoken[held, rest, ends] = spoken.get((held, rest, ends), 0) | 1 << number
+            if anchored:
+                anchors.update(_anchors(entry, parts, common))
+    return _columns(meanings), anchors
+
+
+def _columns(meanings: dict[tuple[str, int], dict[tuple[int, str, bool], int]]) -> dict[str, Any]:
+    sets = sorted({held for rows in meanings.values() for held, _, _ in rows})
+    languages = sorted({spoken for rows in meanings.values() for spoken in rows.values()})
+    plain: list[list[tuple[int, int]]] = []
+    longer: dict[int, dict[str, list[tuple[int, int, str, bool]]]] = {}
+    for number, key in enumerate(sorted(meanings)):
+        plain.append([])
+        for (held, rest, ends), spoken in sorted(meanings[key].items()):
+            held, spoken = sets.index(held), languages.index(spoken)
+            if not rest:
+                plain[-1].append((held, spoken))
+                continue
+            letter = rest[rest.index("}") + 1 :].lstrip("\\")[:1]
+            longer.setdefault(number, {}).setdefault(letter, []).append((held, spoken, rest, ends))
+    return {
+        "sets": sets, "languages": languages, "literals": prepare(sorted(meanings)), "plain": plain, "longer": longer,
+    }  # fmt: skip
+
+
+def _entries(table: dict[str, str], classes: list[str], anchoring: set[str]) -> list[tuple[str, int, bool]]:
+    """Each entry of one language once, with all classes it is in and whether it anchors."""
+    bits: dict[str, int] = {}
+    anchored: dict[str, bool] = {}
+    for name, entries in table.items():
+        for entry in entries.split():
+            bits[entry] = bits.get(entry, 0) | 1 << classes.index(name)
+            anchored[entry] = anchored.get(entry, False) or name in anchoring
+    return [(entry, bits[entry], anchored[entry]) for entry in bits]
+
+
+def _parse(entry: str) -> tuple[list[str], int, str, bool]:
+    """The parts of an entry, the bounds of the first, the expression for the others and whether they end a word."""
+    opens, closes = not entry.startswith("*"), not entry.endswith("*")
+    parts = [fold_word(part) for part in entry.strip("*").split("_") if part]
+    if _SPACELESS.search(entry):
+        return parts, 0, "".join(r"[\W_]{0,3}" + re.escape(part) for part in parts[1:]), False
+    rest = "".join(_GAP + re.escape(part) for part in parts[1:])
+    return parts, STARTS * opens | ENDS * (closes or bool(rest)), rest, closes and bool(rest)
+
+
+def _anchors(entry: str, parts: list[str], common: frozenset[str]) -> list[tuple[str, int]]:
+    """What the survey looks for: the rarest word, or the longest pair where all words are common."""
+    opens, closes = not entry.startswith("*"), not entry.endswith("*")
+    last = len(parts) - 1
+    if _SPACELESS.search(entry):
+        return [("".join(parts[:2]), 0), (" ".join(parts[:2]), 0)] if last else [(parts[0], 0)]
+    at = max(range(len(parts)), key=lambda at: (parts[at] not in common, len(parts[at])))
+    if not last or (parts[at] not in common and len(parts[at]) >= 4):
+        return [(parts[at], STARTS * (opens or at > 0) | ENDS * (closes or at < last))]
+    at = max(range(last), key=lambda at: len(parts[at]) + len(parts[at + 1]))
+    bounds = STARTS * (opens or at > 0) | ENDS * (closes or at + 1 < last)
+    return [(parts[at] + " " * gap + parts[at + 1], bounds) for gap in _DISTANCES]
+
+
+def _signposts(anchors: set[tuple[str, int]], triggers: list[str]) -> dict[str, Any]:
+    """All that the survey looks for: anchors of phrases, triggers that begin with a letter, and riddles."""
+    named: dict[tuple[str, int], str] = {}
+    for trigger in sorted(set(triggers)):
+        if trigger[0].isalpha():
+            word = trigger.rstrip()
+            for spelling in sorted({word.replace(" ", " " * gap) for gap in _DISTANCES}):
+                named[spelling, STARTS | ENDS * (word != trigger)] = trigger
+    riddles = {(shown, 0): how for shown, how in telltales().items()}
+    literals = sorted({*anchors, *named, *riddles})
+    return {
+        "signposts": prepare(literals),
+        "triggers": {number: named[pair] for number, pair in enumerate(literals) if pair in named},
+        "riddles": {number: riddles[pair] for number, pair in enumerate(literals) if pair in riddles},
+        "idle": [number for number, pair in enumerate(literals) if pair not in anchors],
+    }
+
+
+def main() -> int:
+    """Write the compiled files."""
+    for name, text in compile_rules().items():
+        _HERE.joinpath(name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
