@@ -162,6 +162,22 @@ def test_a_missing_external_root_is_told(skills: SkillHome, tmp_path: Path) -> N
     assert names(library) == ["tool"]
 
 
+def test_roots_that_cannot_be_listed_are_told(open_directory: Path) -> None:
+    skills = SkillHome(open_directory / "home")
+    skills.root.mkdir()
+    (skills.root / "skills").write_text("a file")
+    assert verdicts(skills.library(), skills.root) == {"skills": "unreadable not a directory"}
+    (skills.root / "skills").unlink()
+    skills.put("tool", "x")
+    for locked in (skills.root / "skills", skills.root):
+        locked.chmod(0)
+        with as_nobody():
+            library = load_library(skills.home)
+        locked.chmod(0o755)
+        assert verdicts(library, skills.root) == {"skills": "unreadable permission denied"}
+        assert len(library.notices) == 1
+
+
 def make(kind: str, path: Path) -> None:
     """Put something at `path` that is no readable text file."""
     good = b"---\nname: odd\ndescription: fine\n---\n"
@@ -204,8 +220,8 @@ KINDS = {
     "loop": "unreadable too many levels of symbolic links",
     "dangling": "missing it is a link to nothing",
     "nul": "broken it has a NUL byte at offset 36; it is not text",
-    "empty": "broken line 1: it is empty; it needs front matter with a name and a description",
-    "blank": "broken line 1: it is empty; it needs front matter with a name and a description",
+    "empty": "broken line 1: it is empty; it needs front matter with {needs}",
+    "blank": "broken line 1: it is empty; it needs front matter with {needs}",
     "huge": "too large 104,857,600 bytes; at most 4,194,304 are read",
 }
 
@@ -221,7 +237,8 @@ def test_no_kind_of_file_does_harm(skills: SkillHome, kind: str, file: str) -> N
     if (kind, file) == ("directory", "DESCRIPTION.md"):  # a category like any other
         return
     found = verdicts(library, skills.root / "skills")
-    assert found == {where: KINDS[kind]}
+    needs = "a name and a description" if file == "SKILL.md" else "a description"
+    assert found == {where: KINDS[kind].format(needs=needs)}
     assert len(library.notices) == 1
     assert f"{skills.root}/skills/{where}" in library.notices[0].text
 
@@ -333,9 +350,11 @@ def test_descriptions_of_categories(skills: SkillHome, tmp_path: Path) -> None:
     skills.put("general/one", "z")
     skills.put("two", "z")
     skills.put("ml/third", "y", root="../pack")
+    (skills.root / "skills/ml/train/deep").mkdir()
     for where, text in (
         ("skills/ml", "description: >\n  Machine\n  learning"),
         ("skills/ml/train", "description: Training"),
+        ("skills/ml/train/deep", "description: of nothing"),
         ("../pack/ml", "description: not this one"),
     ):
         (skills.root / where / "DESCRIPTION.md").write_text(f"---\n{text}\n---\n")
@@ -358,8 +377,11 @@ def test_descriptions_of_categories(skills: SkillHome, tmp_path: Path) -> None:
     )
     assert texts(library) == [
         f"{skills.root}/skills/general/description.md:1 is left out: it has no front matter; "
-        "it must begin with --- and give a name and a description"
+        "it must begin with --- and give a description"
     ]
+    unused = "off no skill lies directly in it, or an earlier root describes it"
+    found = verdicts(library, tmp_path)
+    assert found["pack/ml/DESCRIPTION.md"] == found["home/skills/ml/train/deep/DESCRIPTION.md"] == unused
 
 
 # --- the gate ---

@@ -22,14 +22,13 @@ def build_library(found: Found, roots: tuple[Root, ...], policies: Policies) -> 
     notices += notes
     order = {root.label: at for at, root in enumerate(roots)}
     skills.sort(key=lambda s: (order[s.root], s.category, s.name, s.folder))
-    names = sorted({s.category for s in skills if s.category})
-    known = {c.name: c for c in reversed(categories)}
-    shelf = [known.get(name) or Category(name) for name in names]
+    shelf = _shelf(skills, categories)
+    unused = [_unused(c) for c in categories if c not in shelf]
     skills, shelf, judged = judge(skills, shelf, policies)
     winners, shadowed, shadows = _winners(skills)
     if shadowed:
         notices.append(_shadow_notice(shadowed))
-    decisions = [*found.decisions, *judged.decisions, *shadows]
+    decisions = [*found.decisions, *judged.decisions, *shadows, *unused]
     for problem in broken:
         decisions.append(_decision(problem))
         notices.append(_complaint(problem))
@@ -47,6 +46,18 @@ def build_library(found: Found, roots: tuple[Root, ...], policies: Policies) -> 
         _digest(skills, shelf, decisions, notices),
         policies,
     )
+
+
+def _shelf(skills: list[Skill], categories: list[Category]) -> list[Category]:
+    """The categories that hold a skill, each as the first root describes it that does."""
+    trust = {s.category: s.trust for s in reversed(skills)}
+    known = {c.name: c for c in reversed(categories)}
+    return [known.get(name) or Category(name, trust=trust[name]) for name in sorted(trust) if name]
+
+
+def _unused(category: Category) -> Decision:
+    detail = "no skill lies directly in it, or an earlier root describes it"
+    return Decision(well_formed(category.path), "skill category", "off", detail)
 
 
 def _read_skills(found: Found) -> tuple[list[Skill], list[Broken], list[Notice]]:
@@ -98,14 +109,18 @@ def _read(place: Place) -> bytes | Broken:
 
 def _decision(problem: Broken) -> Decision:
     detail = f"line {problem.line}: {problem.reason}" if problem.line else problem.reason
-    return Decision(well_formed(problem.path), "skill", problem.verdict, detail)
+    return Decision(well_formed(problem.path), _kind(problem), problem.verdict, detail)
 
 
 def _complaint(problem: Broken) -> Notice:
     path = well_formed(problem.path)
     place = f"{path}:{problem.line}" if problem.line else path
     text = f"{place} is left out: {problem.reason}"
-    return Notice("warning", text, Origin("skill", path, "", problem.line, problem.line, "owner"))
+    return Notice("warning", text, Origin(_kind(problem), path, "", problem.line, problem.line, "owner"))
+
+
+def _kind(problem: Broken) -> str:
+    return "skill category" if problem.path.lower().endswith("description.md") else "skill"
 
 
 def _winners(skills: Iterable[Skill]) -> tuple[list[Skill], list[Skill], list[Decision]]:

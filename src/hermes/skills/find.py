@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from dataclasses import dataclass, field
+from stat import S_ISLNK
 from typing import NamedTuple
 
 from hermes.files import is_inside
@@ -111,9 +112,13 @@ class _Walk:
 
     def run(self) -> None:
         root = self.root
-        if stamp_of(root.path) is None or not os.path.isdir(root.path):
+        try:
+            os.stat(root.path)
+        except FileNotFoundError:
             self._no_root()
             return
+        except OSError:
+            pass  # the listing will say what is wrong with it
         queue = deque([_Directory(root.path, self.real, "", "", 0)])
         while queue or self.links:
             directory = queue.popleft() if queue else self.links.popleft()
@@ -142,9 +147,15 @@ class _Walk:
 
     def _look(self, directory: _Directory, queue: deque[_Directory]) -> None:
         """One directory: a skill, or a category whose subdirectories join the queue."""
-        if directory.depth and self._is_file(path := directory.path + _SKILL):
-            self._skill(directory, path)
-            return
+        if directory.depth:
+            path = directory.path + _SKILL
+            try:
+                found = os.lstat(path)
+            except OSError:
+                pass
+            else:  # whatever it is: a pipe, a directory or a link to nothing is a skill that is broken
+                self._skill(directory, path, S_ISLNK(found.st_mode))
+                return
         self.found.watched.append(directory.path)
         try:
             with os.scandir(directory.path) as listing:
@@ -155,7 +166,7 @@ class _Walk:
             return
         if skill := next((e for e in entries if e.name.lower() == "skill.md"), None):
             if directory.depth or self.root.trust != "owner":
-                self._skill(directory, skill.path)
+                self._skill(directory, skill.path, skill.is_symlink())
                 return
             reason = "it lies in the skills directory itself; a skill has a directory of its own"
             self.found.broken.append(Broken(skill.path, 0, reason))
@@ -192,13 +203,12 @@ class _Walk:
             real = os.path.realpath(entry.path)
             self.links.append(_Directory(entry.path, real, below, name, parent.depth + 1))
 
-    def _skill(self, directory: _Directory, path: str) -> None:
-        link = os.path.islink(path)
+    def _skill(self, directory: _Directory, path: str, link: bool) -> None:
         self.found.watched.append(path)
         if not self._may_read(path, link):
             return
         real = os.path.realpath(path) if link else directory.real + os.sep + os.path.basename(path)
-        place = self._place(path, directory.category, directory.name or os.path.basename(self.real))
+        place = self._place(path, directory.category, directory.name or os.path.basename(self.root.path))
         self.found.candidates.append(_Candidate(place, real, link))
 
     def _place(self, path: str, category: str, folder: str) -> Place:
@@ -217,15 +227,6 @@ class _Walk:
             "to use it, name its directory in skills.dirs"
         )
         return False
-
-    @staticmethod
-    def _is_file(path: str) -> bool:
-        """Whether there is anything of this name: a broken link, a pipe or a directory is a broken skill."""
-        try:
-            os.lstat(path)
-        except OSError:
-            return False
-        return True
 
     def _decide(self, path: str, verdict: Verdict, detail: str = "") -> None:
         self.found.decisions.append(_decision(path, verdict, detail))

@@ -21,7 +21,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 def parse_skill(data: bytes, place: Place) -> tuple[Skill | Broken, tuple[Notice, ...]]:
     """A skill from the bytes of its SKILL.md, or why it is none, with what a person should know."""
-    fields, problems = _fields(data)
+    fields, problems = _fields(data, "a name and a description")
     if isinstance(fields, Fault):
         return _broken(place, fields.line, fields.reason)
     values = fields.values
@@ -56,7 +56,7 @@ def parse_skill(data: bytes, place: Place) -> tuple[Skill | Broken, tuple[Notice
 
 def parse_category(data: bytes, place: Place) -> tuple[Category | Broken, tuple[Notice, ...]]:
     """What a DESCRIPTION.md says of its category."""
-    fields, problems = _fields(data)
+    fields, problems = _fields(data, "a description")
     if isinstance(fields, Fault):
         return _broken(place, fields.line, fields.reason)
     line = fields.lines.get("description", (0, 0))
@@ -67,7 +67,7 @@ def parse_category(data: bytes, place: Place) -> tuple[Category | Broken, tuple[
     return category, tuple(_warning(place, text) for text in (*problems, *fields.warnings))
 
 
-def _fields(data: bytes) -> tuple[Fields | Fault, tuple[str, ...]]:
+def _fields(data: bytes, needs: str) -> tuple[Fields | Fault, tuple[str, ...]]:
     try:
         decoded = decode(data)
     except FileRefused as error:
@@ -75,19 +75,19 @@ def _fields(data: bytes) -> tuple[Fields | Fault, tuple[str, ...]]:
     text = decoded.text
     found = front_matter(text)
     if found.yaml is None:
-        return Fault(1, _no_front_matter(text, found.open)), ()
+        return Fault(1, _no_front_matter(text, found.open, needs)), ()
     fields = read_fields(found.yaml)
     return fields, (f"it is {decoded.problem}",) if decoded.problem else ()
 
 
-def _no_front_matter(text: str, opened: bool) -> str:
+def _no_front_matter(text: str, opened: bool, needs: str) -> str:
     if opened:
         return "its front matter is opened by --- and never closed"
     if not text.strip():
-        return "it is empty; it needs front matter with a name and a description"
+        return f"it is empty; it needs front matter with {needs}"
     if text.lstrip().startswith("---"):
         return "its front matter must begin on the first line"
-    return "it has no front matter; it must begin with --- and give a name and a description"
+    return f"it has no front matter; it must begin with --- and give {needs}"
 
 
 def _description(values: dict[str, Value]) -> str | Fault:
