@@ -1,0 +1,284 @@
+"""Measures the scanner over a corpus of honest context files and known attacks, and prints the tables.
+
+A file is *blocked* when it has a high finding and *warned* when its gravest is medium. Of the attack sources a
+third is set aside by hash (`held_out`): rules are written without looking at it, and it is reported apart.
+
+    python benchmarks/gate.py [CORPUS] [--holdout] [--quick]
+
+`HERMES_PEER_PYTHON` names an interpreter that can import the rival's scanner; then both are timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hermes.security.scan import scan
+
+CORPUS = Path(__file__).parents[2] / "shared/corpus/context-files"
+BLOCKED, WARNED, CLEAN = "blocked", "warned", "clean"
+DEEP = 70_000
+Row = dict[str, Any]
+
+
+def verdict(text: str) -> str:
+    """What the default policy does with a context file of this text."""
+    severities = {finding.severity for finding in scan(text)}
+    return BLOCKED if "high" in severities else WARNED if "medium" in severities else CLEAN
+
+
+def source_of(row: Row) -> str:
+    """The unit that is set aside as a whole: a repository or package, a template, an encoder, an author's text."""
+    base, _, rest = row["source"].partition(" : ")
+    if base == "transformed":
+        return str(rest.split("+")[0])
+    if base == "authored":
+        return str(rest)
+    if base.startswith("pypi:spikee"):
+        return str(base + rest.split("#")[-1].split("+")[0])
+    return str(base)
+
+
+def held_out(row: Row) -> bool:
+    """Whether the source of an attack belongs to the third that rules are never written from."""
+    base = row["source"].partition(" : ")[0]
+    unit = base + "#" + source_of(row)[len(base) :] if base.startswith("pypi:spikee") else source_of(row)
+    digest = hashlib.sha256(("holdout-14" + unit).encode()).digest()
+    return int.from_bytes(digest[:4], "big") % 3 == 0
+
+
+def rows(path: Path) -> Iterator[Row]:
+    """The records of a JSON Lines file."""
+    for line in path.read_text("utf-8").splitlines():
+        yield json.loads(line)
+
+
+def attacks(corpus: Path) -> list[Row]:
+    """The core attacks of the corpus."""
+    found = (row for path in sorted(corpus.glob("attacks/*.jsonl")) for row in rows(path))
+    return [row for row in found if row["tier"] == "core"]
+
+
+def honest(corpus: Path) -> list[tuple[Row, str]]:
+    """The honest files with their text."""
+    index = rows(corpus / "benign/index.jsonl")
+    return [(row, (corpus / "benign" / row["file"]).read_bytes().decode("utf-8")) for row in index]
+
+
+def table(title: str, groups: dict[str, Counter[str]]) -> None:
+    """Print one line for each group and one for all."""
+    print(f"\n{title}\n{'':28}{'n':>6}{'blocked':>9}{'%':>7}{'warned':>8}{'%':>7}")
+    total: Counter[str] = Counter()
+    for counts in groups.values():
+        total.update(counts)
+    for name, counts in [*sorted(groups.items()), ("all", total)]:
+        size = sum(counts.values()) or 1
+        print(
+            f"{name:28}{size:>6}{counts[BLOCKED]:>9}{100 * counts[BLOCKED] / size:>7.1f}"
+            f"{counts[WARNED]:>8}{100 * counts[WARNED] / size:>7.1f}"
+        )
+
+
+def group(pairs: Iterable[tuple[str, str]]) -> dict[str, Counter[str]]:
+    """Verdicts counted by name."""
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, outcome in pairs:
+        groups[name][outcome] += 1
+    return groups
+
+
+def caught(texts: Iterable[str]) -> float:
+    """Percentage of the texts that are blocked."""
+    outcomes = Counter(map(verdict, texts))
+    return 100 * outcomes[BLOCKED] / max(1, sum(outcomes.values()))
+
+
+_CYRILLIC = str.maketrans("aceiopsxyjABCEHIKMOPTXS", "асеіорѕхујАВСЕНІКМОРТХЅ")
+_GREEK = str.maketrans("aeiouvnABEHIKMNOTX", "αеιουνηΑΒΕΗΙΚΜΝΟΤΧ")
+
+
+def _inside(text: str, mark: str) -> str:
+    """A mark in the middle of every word of four letters or more."""
+    return " ".join(w[: len(w) // 2] + mark + w[len(w) // 2 :] if len(w) > 3 else w for w in text.split(" "))
+
+
+DISGUISES: dict[str, Callable[[str], str]] = {
+    "case": lambda text: "".join(c.upper() if at % 2 else c.lower() for at, c in enumerate(text)),
+    "full-width": lambda text: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text),
+    "Cyrillic look-alikes": lambda text: text.translate(_CYRILLIC),
+    "Greek look-alikes": lambda text: text.translate(_GREEK),
+    "zero-width inside": lambda text: _inside(text, "\u200b"),
+    "soft hyphen": lambda text: _inside(text, "\u00ad"),
+    "spaced letters": lambda text: "  ".join(" ".join(word) for word in text.split()),
+    "punctuation between": lambda text: ". ".join(text.split()),
+    "line breaks": lambda text: "\n".join(text.split()),
+    "Markdown emphasis": lambda text: " ".join(f"**{word}**" for word in text.split()),
+    "HTML entities": lambda text: "".join(f"&#{ord(c)};" if c.isalpha() else c for c in text),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "tag characters": lambda text: "".join(chr(0xE0000 + ord(c)) for c in text if ord(c) < 128),
+}
+"""Mechanical disguises of an attack; look-alikes of two alphabets are counted as one in the goals."""
+
+
+def report_honest(corpus: Path) -> list[str]:
+    """Honest files by sample and language; the texts without any finding are returned as carriers."""
+    files = [(row, text, verdict(text)) for row, text in honest(corpus)]
+    table("Honest files, by sample", group((row["sample"], outcome) for row, _, outcome in files))
+    table("Honest files, by language", group((row["language"], outcome) for row, _, outcome in files))
+    snippets = [(row["why"], verdict(row["text"])) for row in rows(corpus / "benign/snippets.jsonl")]
+    table("Honest snippets that look like attacks", group(snippets))
+    return [text for row, text, outcome in files if outcome == CLEAN and row["sample"] in ("random", "language")]
+
+
+def report_attacks(core: list[Row], carriers: list[str], title: str) -> None:
+    """Attacks alone by category and language, then inside honest files and deep in them."""
+    outcomes = [(row, verdict(row["text"])) for row in core]
+    table(f"Core attacks alone, {title}, by category", group((row["category"], outcome) for row, outcome in outcomes))
+    table(f"Core attacks alone, {title}, by language", group((row["lang"], outcome) for row, outcome in outcomes))
+    texts = [row["text"] for row in core]
+    alone = 100 * sum(outcome == BLOCKED for _, outcome in outcomes) / max(1, len(outcomes))
+    print(f"\nCore attacks, {title}: alone {alone:.1f} %", end="")
+    print(f", in an honest file {caught(embedded(texts, carriers)):.1f} %", end="")
+    print(f", after character {DEEP:,} {caught(deep(texts, carriers)):.1f} %")
+
+
+def embedded(texts: list[str], carriers: list[str]) -> Iterator[str]:
+    """Each text as a paragraph in the middle of an honest file."""
+    for at, text in enumerate(texts):
+        carrier = carriers[at % len(carriers)]
+        cut = carrier.find("\n\n", len(carrier) // 2)
+        cut = len(carrier) if cut < 0 else cut
+        yield f"{carrier[:cut]}\n\n{text}\n{carrier[cut:]}"
+
+
+def deep(texts: list[str], carriers: list[str]) -> Iterator[str]:
+    """Each text behind many honest characters."""
+    padding = "\n\n".join(carriers)[: DEEP + 2_000]
+    padding = padding[: padding.rfind("\n\n")]
+    for text in texts:
+        yield f"{padding}\n\n{text}\n"
+
+
+def report_disguises(core: list[Row]) -> None:
+    """Of what is caught plain, in ASCII and without tricks of its own: how much is caught in each disguise."""
+    tricky = ("invisible_unicode", "encoded_payload", "obfuscated_text", "hidden_html")
+    plain = [row["text"] for row in core if row["text"].isascii() and row["category"] not in tricky]
+    plain = [text for text in plain if len(text) < 1500 and verdict(text) == BLOCKED]
+    print(f"\nDisguises, of {len(plain)} attacks that are caught plain")
+    for name, disguise in DISGUISES.items():
+        print(f"{name:28}{caught(map(disguise, plain)):>7.1f} %")
+
+
+def timed(work: Callable[[], object], least: int = 3) -> float:
+    """Seconds of processor time, the best of several runs."""
+    best = float("inf")
+    for _ in range(least):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def report_speed(corpus: Path) -> None:
+    """Throughput on ordinary text, the worst crafted texts, growth with length, and the rival."""
+    texts = [text for row, text in honest(corpus) if row["sample"] in ("random", "language")]
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    ours = size / timed(lambda: [scan(text) for text in texts])
+    print(f"\nSpeed\nhonest files, one by one     {ours:>7.1f} MB/s")
+    for name, text in ordinary().items():
+        print(f"{name:28} {len(text.encode()) / 1e6 / timed(lambda text=text: scan(text)):>7.1f} MB/s")
+    peer = os.environ.get("HERMES_PEER_PYTHON")
+    if peer:
+        rival = json.loads(subprocess.run([peer, "-c", _RIVAL, str(corpus)], capture_output=True, check=True).stdout)
+        print(f"rival, honest files          {rival['files']:>7.1f} MB/s   ratio {ours / rival['files']:.1f}")
+        prose = ordinary()["English prose"]
+        mine = len(prose) / 1e6 / timed(lambda: scan(prose))
+        print(f"rival, English prose         {rival['prose']:>7.1f} MB/s   ratio {mine / rival['prose']:.1f}")
+    worst = sorted(((timed(lambda text=text: scan(text), 2) * 1e3, name) for name, text in crafted(65_536)), reverse=True)
+    print("worst crafted 64 kB          " + ", ".join(f"{name!r} {cost:.0f} ms" for cost, name in worst[:5]))
+    for million in (1, 10):
+        text = (ordinary()["English prose"] * 40)[: million * 1_000_000]
+        print(f"English prose, {million:>2} MB         {timed(lambda text=text: scan(text), 1) * 1e3:>7.0f} ms")
+
+
+def ordinary() -> dict[str, str]:
+    """Prose without any peculiarity, in a script of one and of three bytes a letter."""
+    english = (
+        "The service keeps a small table of open orders and writes every change to the log before it answers. "
+        "Run the tests with make, then read the report that stands beside the build. When a field is missing the "
+        "parser names the line and goes on; nothing is thrown away. Keep functions short and names plain.\n"
+    )
+    chinese = "这是一个用于测试的项目说明文件，请在提交之前运行所有测试。如果测试失败，请先修复问题再继续。代码应当保持简洁，并且配有清楚的文档。\n"
+    return {"English prose": english * 1000, "Chinese prose": chinese * 1500}
+
+
+def crafted(size: int) -> Iterator[tuple[str, str]]:
+    """Texts made to be slow: words of the rules pumped, nearly matching, and characters of every trick."""
+    pumps = [
+        "ignore ", "ignore previous ", "ignore all your ", "do not tell ", "cat ", "cat a ", "curl x ", "curl $a key ",
+        "<!-- a ", "<!--", "a<b", "you are now ", "translate a into b ", "** a ", "a**a", "&#105;", "%41", "\\u0041",
+        "a\u200b", "\u200b", "\U000e0041", "a b ", "a.b.", "0x41 ", "41 ", "01000001 ", ".- ", "QUJD", "a1a ", "аb ",
+        "忽略", "以前的", "send password http ", "`env ", "![a](http://a?", "without telling ", "system prompt ",
+        "[", "<div style=", "~/", "decode and ", "| curl ", "gnore ", "erongi ", "https://", '"', "password ", "```\n",
+        "print all ", "act as no limits ", "new instructions ", "</user>", "<|im", "send the message to ", "\n- ", "| ",
+    ]  # fmt: skip
+    for pump in pumps:
+        yield pump, (pump * (size // len(pump) + 1))[:size]
+
+
+_RIVAL = """
+import json, sys, time
+from pathlib import Path
+from tools.threat_patterns import scan_for_threats
+corpus = Path(sys.argv[1]) / "benign"
+rows = map(json.loads, (corpus / "index.jsonl").read_text("utf-8").splitlines())
+texts = [(corpus / r["file"]).read_text("utf-8") for r in rows if r["sample"] in ("random", "language")]
+english = (
+    "The service keeps a small table of open orders and writes every change to the log before it answers. "
+    "Run the tests with make, then read the report that stands beside the build. When a field is missing the "
+    "parser names the line and goes on; nothing is thrown away. Keep functions short and names plain.\\n"
+) * 220
+def timed(texts):
+    best = 1e9
+    for _ in range(2):
+        start = time.process_time()
+        for text in texts:
+            scan_for_threats(text, "context")
+        best = min(best, time.process_time() - start)
+    return sum(len(text.encode()) for text in texts) / 1e6 / best
+print(json.dumps({"files": timed(texts), "prose": timed([english])}))
+"""
+
+
+def main() -> int:
+    """Print all tables; the exit status is 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("corpus", nargs="?", type=Path, default=CORPUS)
+    parser.add_argument("--holdout", action="store_true", help="also measure the sources that were set aside")
+    parser.add_argument("--quick", action="store_true", help="leave out speed")
+    options = parser.parse_args()
+    carriers = report_honest(options.corpus)
+    core = attacks(options.corpus)
+    seen = [row for row in core if not held_out(row)]
+    report_attacks(seen, carriers, "sources seen")
+    if options.holdout:
+        report_attacks([row for row in core if held_out(row)], carriers, "sources set aside")
+        report_attacks(core, carriers, "all")
+    report_disguises(seen)
+    if not options.quick:
+        report_speed(options.corpus)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
