@@ -64,7 +64,9 @@ def admit(
     passage = _well_formed(passage).trimmed()
     if not passage:
         return Admitted(passage, "empty")
-    name, shown = safe_name(name), safe_name(shown or name)
+    given, name, shown = name, safe_name(name), safe_name(shown or name)
+    if name != given:
+        passage = passage.with_notes([_withheld(given, _origin(passage))])
     whole = _cleared(passage, name, policy)
     if whole.blocking:
         return _block(whole.passage, name, whole.blocking)
@@ -88,6 +90,11 @@ def safe_name(name: str) -> str:
     if name.isprintable() and not any(f.severity != "low" for f in findings_in(name)):
         return name
     return NAMELESS
+
+
+def _withheld(name: str, origin: Origin) -> Notice:
+    text = f"a name was withheld from the prompt, since it reads like an order or hides something: {name!a}"
+    return Notice("warning", text, origin)
 
 
 class _Cleared(NamedTuple):
