@@ -92,3 +92,23 @@ def test_in_the_c_locale(project: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (1, b"")
     assert b"project context (changed)" in done.stdout
+
+
+def test_a_lock_that_is_a_link_out_of_the_project_is_not_followed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A repository must not make the owner write over a file of the owner's own."""
+    precious = write(project.parent / "precious", "mine\n")
+    os.symlink(precious, project / "hermes.lock")
+    assert run(["prompt", "lock", "--cwd", str(project)]) == 1
+    assert "is a link to" in capsys.readouterr().err
+    assert precious.read_text() == "mine\n"
+
+
+def test_writing_anew_says_when_the_facts_are_others(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["prompt", "lock", "--cwd", str(project), "--model", "gpt-5"]) == 0
+    assert capsys.readouterr().err == ""
+    assert run(["prompt", "lock", "--cwd", str(project)]) == 0
+    assert "the lock is of another prompt now: model was 'gpt-5', is ''" in capsys.readouterr().err

@@ -297,3 +297,39 @@ def test_the_home_is_not_needed(project: Path, tmp_path: Path) -> None:
     assert names(take(FACTS, os.path.realpath(project), sources(nowhere)))[-1] == "project context"
     assert not os.path.exists(nowhere.root)
     assert load_config(nowhere).context.kinds == FACTS.kinds
+
+
+def test_an_imported_file_drifts_under_its_own_name(project: Path, home: Home, tmp_path: Path) -> None:
+    write(tmp_path / "outside.md", "no\n")
+    write(project / "AGENTS.md", "Top.\n\n@docs/style.md\n\n@../outside.md\n")
+    write(project / "docs" / "style.md", "Short functions.\n")
+    facts = replace(FACTS, imports=True)
+    old = lock(project, home, facts)
+    assert [s.path for s in old.sources] == ["AGENTS.md", "docs/style.md"]
+    assert KeptOut("project context", "~outside/outside.md", "outside project") in old.kept_out
+    assert str(tmp_path) not in to_text(old)
+    write(project / "docs" / "style.md", "Short functions.\nShort names.\n")
+    drift = compare(from_text(to_text(old)), lock(project, home, facts))
+    assert [(f.path, f.hunks) for f in drift.files] == [
+        ("docs/style.md", ((Line(" ", 1, "Short functions."), Line("+", 2, "Short names.")),))
+    ]
+
+
+def test_every_edit_of_one_line_is_told_by_its_number(project: Path, home: Home) -> None:
+    """Also after front matter, in a file that is cut, and in one with few different lines."""
+    texts = [
+        "---\nx: 1\n---\n" + "".join(f"rule {n}\n" for n in range(20)),
+        "".join(f"line {n} of a long file\n" for n in range(80)),
+        "same\n\n" * 15,
+    ]
+    facts = replace(FACTS, context_file_max_chars=1000)
+    for text in texts:
+        write(project / ".hermes.md", text)
+        old = lock(project, home, facts)
+        given = text.split("\n")
+        for number, _ in old.sources[0].marks[::7]:
+            edited = [*given[: number - 1], given[number - 1][:-1] + "!", *given[number:]]
+            write(project / ".hermes.md", "\n".join(edited))
+            drift = compare(old, lock(project, home, facts))
+            told = [line for hunk in drift.files[0].hunks for line in hunk if line.sign == "+"]
+            assert Line("+", number, edited[number - 1]) in told

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from hermes.agent.context_kinds import Candidate, ContextKind, Finder
-from hermes.agent.rules import parse_rule
 from hermes.agent.workdir import Project
 from hermes.errors import FileRefused
 from hermes.files import Contents, is_inside, read_file
@@ -40,6 +39,8 @@ class Loaded:
     real_path: str = ""
     description: str = ""
     notices: tuple[Notice, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    """Those of the files it imports."""
 
     @property
     def usable(self) -> bool:
@@ -69,7 +70,9 @@ class Loader:
                 continue
             loaded = [section for group in groups if (section := self._load_group(group)) is not None]
             if any(found.usable for _, found in loaded):
-                parts += [_section(candidate, found) for candidate, found in loaded if found.passage]
+                for candidate, found in loaded:
+                    if found.passage:
+                        parts += [_heading(candidate), found.passage]
                 parts.append(self._described(loaded))
                 if kind.exclusive:
                     self._winner = next(c.shown for c, found in loaded if found.usable)
@@ -80,7 +83,8 @@ class Loader:
         """The first usable file of a group; the rest is shadowed by it."""
         passed: list[Candidate] = []
         for at, candidate in enumerate(group):
-            loaded = self._once(load_file(candidate, self.project, self.reading))
+            folder = self.finder.real_folder(candidate.path)
+            loaded = self._once(load_file(candidate, self.project, self.reading, folder))
             self._record(candidate, loaded)
             if loaded.usable or loaded.verdict == "duplicate":
                 if passed:
@@ -100,7 +104,9 @@ class Loader:
         keys = (loaded.digest, loaded.real_path)
         first = next((self._seen[key] for key in keys if key in self._seen), "")
         if first:
-            return replace(loaded, verdict="duplicate", detail=f"of {first}", passage=Passage(), notices=())
+            return replace(
+                loaded, verdict="duplicate", detail=f"of {first}", passage=Passage(), notices=(), decisions=()
+            )
         name = loaded.passage.spans[0].origin.path
         for key in keys:
             self._seen[key] = self.project.shown(name)
@@ -108,6 +114,7 @@ class Loader:
 
     def _record(self, candidate: Candidate, loaded: Loaded) -> None:
         self.decisions.append(Decision(candidate.path, candidate.kind.name, loaded.verdict, loaded.detail))
+        self.decisions += loaded.decisions
         self.notices += loaded.notices
 
     def _shadow(self, candidates: Iterable[Candidate], winner: str) -> None:
@@ -134,18 +141,20 @@ class Loader:
         return Passage.joined("\n", [Passage.own(head, "heading"), *lines])
 
 
-def _section(candidate: Candidate, loaded: Loaded) -> Passage:
-    return Passage.joined(
-        "\n\n", [Passage.own(f"## {safe_name(candidate.shown)}", "heading"), loaded.passage]
-    )
+def _heading(candidate: Candidate) -> Passage:
+    return Passage.own(f"## {safe_name(candidate.shown)}", "heading")
 
 
-def load_file(candidate: Candidate, project: Project, reading: Reading) -> Loaded:
-    """Read one candidate from disk and bring it through the gate; never raises."""
+def load_file(candidate: Candidate, project: Project, reading: Reading, folder: str = "") -> Loaded:
+    """Read one candidate from disk and bring it through the gate; never raises.
+
+    `folder` is the real path of its directory, where that is known.
+    """
     inside = None if candidate.kind.scope == "home" else project.root
     trust: Trust = "owner" if candidate.kind.scope == "home" else "project"
     try:
-        contents, path = _follow_link_text(candidate, read_file(candidate.path, inside=inside), inside)
+        contents = read_file(candidate.path, inside=inside, folder=folder)
+        contents, path = _follow_link_text(candidate, contents, inside)
     except FileRefused as error:
         verdict, detail = error.verdict, str(error)
         notice = Notice(
@@ -230,7 +239,20 @@ def _admitted(
     if admitted.outcome == "empty":
         notices = (*notices, Notice("info", f"{name} is empty", origin))
     text = Passage(admitted.passage, admitted.passage.spans)
-    return replace(loaded, verdict=admitted.outcome, passage=text, detail=admitted.detail, notices=notices)
+    imported = passage.decisions
+    if admitted.outcome == "blocked":  # the whole of it, with what it brought in
+        imported = tuple(
+            replace(d, verdict="blocked", detail=f"with {name}") if d.verdict == "loaded" else d
+            for d in imported
+        )
+    return replace(
+        loaded,
+        verdict=admitted.outcome,
+        passage=text,
+        detail=admitted.detail,
+        notices=notices,
+        decisions=imported,
+    )
 
 
 def _without_front_matter(passage: Passage, name: str, loaded: Loaded) -> tuple[Passage, Loaded]:
@@ -246,6 +268,8 @@ def _without_front_matter(passage: Passage, name: str, loaded: Loaded) -> tuple[
 
 def _rule(passage: Passage, name: str, decoded: Decoded, loaded: Loaded) -> tuple[Passage, Loaded]:
     """The body of an always-on rule, or the decision that keeps the rule out for now."""
+    from hermes.agent.rules import parse_rule  # few projects have rules
+
     rule = parse_rule(decoded.text)
     origin = passage.spans[0].origin if passage else None
     if rule.warning:

@@ -13,10 +13,11 @@ from hermes.agent.system_prompt import load_sources
 from hermes.agent.workdir import find_project
 from hermes.cli.build import Asked, facts_asked, prompt_options
 from hermes.cli.screen import plain, show_notices, wants_colour
-from hermes.errors import UsageError
-from hermes.files import replace_file
+from hermes.errors import HermesError, UsageError
+from hermes.files import is_inside, replace_file
 from hermes.inspect.drift import Drift, FileDrift, approve, compare
 from hermes.inspect.lock import NAME, Lock, facts_of, read_lock, take, to_text
+from hermes.provenance import Notice
 
 _COLOURS = {"-": "red", "+": "green"}
 _FILE = click.option("--file", default="", help=f"The lock; {NAME} in the project's root by default.")
@@ -44,7 +45,8 @@ def group(ctx: click.Context, asked: Asked, file: str, home: bool, memory: bool,
     root = find_project(facts.cwd.path).root
     lock = take(facts_of(facts, sources.config, root, home=home, memory=memory), root, sources)
     path = file or os.path.join(root, NAME)
-    _write(path, lock)
+    notices = (*notices, *_other_facts(path, lock))
+    _write(path, lock, root)
     show_notices(notices)
     if as_json:
         click.echo(json.dumps({"path": path, "tokens": lock.tokens, "method": lock.method}, indent=1))
@@ -65,7 +67,7 @@ def check(ctx: click.Context, cwd: str, file: str, as_json: bool) -> None:
 
     The prompt is built from the facts in the lock, so that every machine gets the same answer.
     """
-    path, old, new = _both(cwd, file)
+    _, path, old, new = _both(cwd, file)
     drift = compare(old, new)
     if as_json:
         click.echo(json.dumps({"path": path, "drift": bool(drift), **asdict(drift)}, indent=1))
@@ -82,9 +84,9 @@ def check(ctx: click.Context, cwd: str, file: str, as_json: bool) -> None:
 @_JSON
 def approve_command(names: tuple[str, ...], cwd: str, file: str, as_json: bool) -> None:
     """Accept the drift: all of it, or that of some sections and files, named as `lock check` names them."""
-    path, old, new = _both(cwd, file)
+    root, path, old, new = _both(cwd, file)
     merged = approve(old, new, names)
-    _write(path, merged)
+    _write(path, merged, root)
     left = compare(merged, new).names
     done = sorted(compare(old, new).names - left)
     if as_json:
@@ -95,20 +97,34 @@ def approve_command(names: tuple[str, ...], cwd: str, file: str, as_json: bool) 
         click.echo(f"left: {plain(', '.join(sorted(left)))}")
 
 
-def _both(cwd: str, file: str) -> tuple[str, Lock, Lock]:
-    """The path of the lock, the lock, and what would be locked now."""
+def _both(cwd: str, file: str) -> tuple[str, str, Lock, Lock]:
+    """The project's root, the path of the lock, the lock, and what would be locked now."""
     sources = load_sources()
     root = find_project(facts_asked(Asked(cwd), sources)[0].cwd.path).root
     path = file or os.path.join(root, NAME)
     old = read_lock(path)
-    return path, old, take(old.facts, root, sources)
+    return root, path, old, take(old.facts, root, sources)
 
 
-def _write(path: str, lock: Lock) -> None:
+def _write(path: str, lock: Lock, root: str) -> None:
+    real = os.path.realpath(path)
+    if os.path.islink(path) and not is_inside(real, root):
+        raise UsageError(f"{path} is a link to {real}, out of the project; remove it, or name another --file")
     try:
         replace_file(path, to_text(lock).encode("utf-8", "surrogateescape"), mode=0o644)
     except OSError as error:
         raise UsageError(f"{path} could not be written: {(error.strerror or str(error)).lower()}") from None
+
+
+def _other_facts(path: str, lock: Lock) -> tuple[Notice, ...]:
+    """What the lock that is written over was built from, where it differs."""
+    try:
+        old = asdict(read_lock(path).facts)
+    except HermesError:
+        return ()
+    new = asdict(lock.facts)
+    changed = [f"{name} was {old[name]!r}, is {new[name]!r}" for name in new if old[name] != new[name]]
+    return (Notice("warning", f"the lock is of another prompt now: {'; '.join(changed)}"),) if changed else ()
 
 
 def told(drift: Drift, name: str) -> list[str]:

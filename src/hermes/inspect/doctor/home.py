@@ -73,9 +73,7 @@ def _permissions(place: Home) -> Iterator[Problem]:
 def left_overs(patient: Patient) -> Iterator[Problem]:
     """Temporary files of writers that were killed."""
     place = patient.sources.home
-    folders = [place.root, *(place.path(n) for n in (*SUBFOLDERS, "prompts"))]
-    if patient.project.in_git:
-        folders.append(patient.project.root)
+    folders = [place.root, *(place.path(n) for n in (*SUBFOLDERS, "prompts")), patient.project.root]
     for folder in dict.fromkeys(folders):
         for name in _names(folder):
             path = os.path.join(folder, name)
