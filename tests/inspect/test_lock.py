@@ -23,8 +23,10 @@ from hermes.inspect.drift import (
     SectionDrift,
     approve,
     compare,
+    hunks_between,
 )
-from hermes.inspect.lock import SCOPES, KeptOut, Lock, LockFacts, from_text, read_lock, take, to_text
+from hermes.inspect.lock import SCOPES, KeptOut, Lock, LockedSource, LockFacts, mark_of, take
+from hermes.inspect.lock_file import from_text, read_lock, to_text
 from hermes.paths import Home
 from tests.world import make_home, make_project, sources, write
 
@@ -251,16 +253,13 @@ def test_hunks_lead_from_the_old_lines_to_the_new(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], data: st.DataObject
 ) -> None:
     """All added lines, with the unchanged ones, are the new text; all removed numbers are old lines."""
-    from hermes.inspect.drift import _hunks
-    from hermes.inspect.lock import LockedSource, _mark
-
     other = data.draw(st.lists(st.sampled_from(["a", "b", "", "# H", "é\u200d"]), max_size=60))
 
     def source(texts: list[str]) -> LockedSource:
-        marks = tuple((n, _mark(t)) for n, t in enumerate(texts, 1))
+        marks = tuple((n, mark_of(t)) for n, t in enumerate(texts, 1))
         return LockedSource("s", "p", 0, 0, "", (), marks, tuple(texts))
 
-    hunks = [line for hunk in _hunks(source(lines), source(other)) for line in hunk]
+    hunks = [line for hunk in hunks_between(source(lines), source(other)) for line in hunk]
     gone = {line.number for line in hunks if line.sign == "-"}
     come = {line.number for line in hunks if line.sign == "+"}
     assert [t for n, t in enumerate(lines, 1) if n not in gone] == [
@@ -333,3 +332,17 @@ def test_every_edit_of_one_line_is_told_by_its_number(project: Path, home: Home)
             drift = compare(old, lock(project, home, facts))
             told = [line for hunk in drift.files[0].hunks for line in hunk if line.sign == "+"]
             assert Line("+", number, edited[number - 1]) in told
+
+
+def test_file_names_of_any_bytes(project: Path, home: Home) -> None:
+    write(project / "AGENTS.md", "\n")
+    write(project / "CLAUDE.md", "\n")
+    for name in (b"\xff\xc3\xa9.mdc", b"a\n\x1b[31m.mdc"):
+        path = os.path.join(os.fsencode(project), b".cursor/rules", name)
+        write(Path(os.fsdecode(path)), f"---\nalwaysApply: true\n---\n{len(name)}\n")
+    found = lock(project, home)
+    assert [s.path for s in found.sources] == [
+        ".cursor/rules/a\n\x1b[31m.mdc",
+        ".cursor/rules/\udcff\u00e9.mdc",
+    ]
+    assert from_text(to_text(found).encode("utf-8").decode("utf-8")) == found

@@ -47,7 +47,7 @@ def command(agents: tuple[str, ...], cwd: str, model: str, as_json: bool) -> Non
     user_home = os.path.realpath(os.path.expanduser("~"))
     found = survey(wanted, project, user_home, prompt, facts.model)
     if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(asdict(found), indent=1))
         return
     show_notices(notices)
     for line in table(found) if len(wanted) > 1 else listing(found):

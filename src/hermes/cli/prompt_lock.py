@@ -16,7 +16,8 @@ from hermes.cli.screen import plain, show_notices, wants_colour
 from hermes.errors import HermesError, UsageError
 from hermes.files import is_inside, replace_file
 from hermes.inspect.drift import Drift, FileDrift, approve, compare
-from hermes.inspect.lock import NAME, Lock, facts_of, read_lock, take, to_text
+from hermes.inspect.lock import Lock, facts_of, take
+from hermes.inspect.lock_file import NAME, read_lock, to_text
 from hermes.provenance import Notice
 
 _COLOURS = {"-": "red", "+": "green"}
@@ -111,7 +112,7 @@ def _write(path: str, lock: Lock, root: str) -> None:
     if os.path.islink(path) and not is_inside(real, root):
         raise UsageError(f"{path} is a link to {real}, out of the project; remove it, or name another --file")
     try:
-        replace_file(path, to_text(lock).encode("utf-8", "surrogateescape"), mode=0o644)
+        replace_file(path, to_text(lock).encode("utf-8"), mode=0o644)
     except OSError as error:
         raise UsageError(f"{path} could not be written: {(error.strerror or str(error)).lower()}") from None
 

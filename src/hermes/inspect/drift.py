@@ -107,7 +107,7 @@ def _files(old: Lock, new: Lock) -> Iterable[FileDrift]:
         elif b is None and a is not None:
             yield FileDrift(*key, "gone", a.tokens, 0, note=f"{len(a.marks)} lines")
         elif a and b and (a.digest, a.transforms) != (b.digest, b.transforms):
-            hunks = tuple(_hunks(a, b))
+            hunks = tuple(hunks_between(a, b))
             yield FileDrift(*key, "changed", a.tokens, b.tokens, hunks, _note(a, b, hunks))
 
 
@@ -122,7 +122,8 @@ def _all(source: LockedSource, sign: str) -> Iterable[Line]:
         yield Line(sign, number, text)
 
 
-def _hunks(a: LockedSource, b: LockedSource) -> Iterable[tuple[Line, ...]]:
+def hunks_between(a: LockedSource, b: LockedSource) -> Iterable[tuple[Line, ...]]:
+    """What leads from the lines of one to those of the other, a few unchanged ones around."""
     old, new = [mark for _, mark in a.marks], [mark for _, mark in b.marks]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for group in matcher.get_grouped_opcodes(CONTEXT):

@@ -1,4 +1,4 @@
-"""hermes.lock: what a project's prompt was when somebody last looked, small enough to review.
+"""A locked prompt: what it was when somebody last looked, in digests.
 
 Digests only, no texts, so nothing private gets into a repository; a mark for each line (24 bits), so that
 drift is told line by line without git. Paths are relative to the project, or begin with `~HERMES_HOME`.
@@ -9,29 +9,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from hermes import __version__
 from hermes.agent.prompt_builder import Sources
 from hermes.agent.system_prompt import build_system_prompt, default_slots
 from hermes.config import Config
 from hermes.contracts import ModelProfile
-from hermes.errors import FileRefused, PromptError, UsageError
-from hermes.files import is_inside, read_file
+from hermes.errors import UsageError
+from hermes.files import is_inside
 from hermes.paths import Home
 from hermes.prompt import PromptFacts, Section, SystemPrompt, WorkDir
 from hermes.provenance import digest_of
 from hermes.providers.profiles import profile_for
 from hermes.providers.tokens import count_each, counting_method
-
-FORMAT = 1
-NAME = "hermes.lock"
-ABOUT = "Written by `hermes prompt lock`; compare with `hermes prompt lock check`."
 
 SCOPES = {
     "identity": "home",
@@ -55,7 +49,6 @@ _TELLING = frozenset(("shadowed", "duplicate", "blocked", "glob waits", "describ
 _NOT_KEPT_OUT = frozenset(("loaded", "cut", "missing", "off"))
 _PASSING = ("line ends normalised", "imported by ")
 """Beginnings of transforms that differ from checkout to checkout, or with every edit elsewhere."""
-_ROW = 16
 _SINCE = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -243,14 +236,14 @@ def _sources(section: Section, places: Places) -> Iterator[LockedSource]:
             del numbered[last]
         texts = tuple(places.text(text) for _, text in sorted(numbered.items()))
         whole = "\n".join(texts)
-        marks = tuple((n, _mark(t)) for n, t in zip(sorted(numbered), texts, strict=True))
+        marks = tuple((n, mark_of(t)) for n, t in zip(sorted(numbered), texts, strict=True))
         name = places.name(path)
         yield LockedSource(
             section.slot, name, len(whole), 0, digest_of(whole), tuple(transforms[path]), marks, texts
         )
 
 
-def _mark(line: str) -> str:
+def mark_of(line: str) -> str:
     """24 bits of a line's digest in four characters; white space at its end does not count."""
     digest = hashlib.sha256(line.rstrip().encode("utf-8", "surrogatepass")).digest()
     return base64.urlsafe_b64encode(digest[:3]).decode("ascii")
@@ -265,114 +258,3 @@ def _kept_out(prompt: SystemPrompt, places: Places) -> Iterator[KeptOut]:
                 continue
             detail = d.detail if d.verdict in _TELLING else ""
             yield KeptOut(section.slot, places.name(d.path), places.text(f"{d.verdict} {detail}".strip()))
-
-
-# --- the file ---
-
-
-def to_text(lock: Lock) -> str:
-    """The lock as a text: one line for each section, source and decision, then the marks by paragraph."""
-    total = {"chars": lock.chars, "tokens": lock.tokens, "method": lock.method}
-    facts = {name: value for name, value in asdict(lock.facts).items() if value is not None}
-    head = {"about": ABOUT, "format": FORMAT, "hermes": lock.hermes, "facts": facts, "total": total}
-    parts = [f"{_json(name)}: {_json(value)}" for name, value in head.items()]
-    parts.append(_rows("sections", [asdict(s) for s in lock.sections]))
-    parts.append(_rows("sources", [_source_row(s) for s in lock.sources]))
-    parts.append(_rows("kept out", [asdict(k) for k in lock.kept_out]))
-    blocks = [
-        f" {_json(f'{s.section}: {s.path}')}: [\n  " + ",\n  ".join(map(_json, _mark_rows(s))) + "\n ]"
-        for s in lock.sources
-    ]
-    parts.append('"lines": {\n' + ",\n".join(blocks) + "\n}" if blocks else '"lines": {}')
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _rows(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    if not rows:
-        return f"{_json(name)}: []"
-    return f"{_json(name)}: [\n " + ",\n ".join(map(_json, rows)) + "\n]"
-
-
-def _source_row(source: LockedSource) -> dict[str, Any]:
-    row = {"chars": source.chars, "digest": source.digest, "path": source.path, "section": source.section}
-    row["tokens"] = source.tokens
-    return row | ({"transforms": source.transforms} if source.transforms else {})
-
-
-def _mark_rows(source: LockedSource) -> Iterator[str]:
-    """Rows that end with a paragraph, so that an edit touches the rows of its paragraph alone.
-
-    Only where line numbers start anew a row begins with a number.
-    """
-    blank = _mark("")
-    row, last = "", 0
-    for number, mark in source.marks:
-        if number != last + 1:
-            if row:
-                yield row
-            row = f"{number}:"
-        row += mark
-        last = number
-        if mark == blank or len(row.rpartition(":")[2]) >= 4 * _ROW:
-            yield row
-            row = ""
-    if row:
-        yield row
-
-
-def read_lock(path: str) -> Lock:
-    """Read a lock; UsageError when there is none, PromptError when it is damaged or of another format."""
-    try:
-        data = read_file(path).data
-    except FileRefused as error:
-        if error.verdict == "missing":
-            raise UsageError(f"there is no {path}; write it with: hermes prompt lock") from None
-        raise PromptError(f"{path} cannot be read: {error}") from None
-    return from_text(data.decode("utf-8", "replace"), path)
-
-
-def from_text(text: str, path: str = NAME) -> Lock:
-    """The lock that `to_text` wrote; PromptError when it is damaged or of another format."""
-    try:
-        body = json.loads(text)
-        if body["format"] != FORMAT:
-            raise PromptError(f"{path} has format {body['format']}; this Hermes reads format {FORMAT}")
-        return Lock(
-            LockFacts(**{name: _typed(name, value) for name, value in body["facts"].items()}),
-            tuple(LockedSection(**row) for row in body["sections"]),
-            tuple(_read_source(row, body["lines"]) for row in body["sources"]),
-            tuple(KeptOut(**row) for row in body["kept out"]),
-            str(body["total"]["method"]),
-            str(body["hermes"]),
-        )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise PromptError(
-            f"{path} is damaged ({type(error).__name__}: {error}); restore it, or write it anew with: "
-            "hermes prompt lock"
-        ) from None
-
-
-def _typed(name: str, value: Any) -> Any:
-    default = {f.name: f.default for f in fields(LockFacts)}[name]
-    if isinstance(default, tuple):
-        return tuple(map(str, value))
-    wanted = int if default is None else type(default)
-    if not isinstance(value, wanted):
-        raise TypeError(f"{name} is {value!r}")
-    return value
-
-
-def _read_source(row: Mapping[str, Any], lines: Mapping[str, Any]) -> LockedSource:
-    marks: list[tuple[int, str]] = []
-    at = 1
-    for entry in lines[f"{row['section']}: {row['path']}"]:
-        start, colon, packed = str(entry).rpartition(":")
-        at = int(start) if colon else at
-        for place in range(0, len(packed), 4):
-            marks.append((at, packed[place : place + 4]))
-            at += 1
-    return LockedSource(**{**row, "transforms": tuple(row.get("transforms", ())), "marks": tuple(marks)})

@@ -87,14 +87,21 @@ def _upward(folder: str) -> list[str]:
 
 def _below(folder: str, depth: int, hidden: bool = False) -> Iterator[str]:
     """The folders below one, without links and what others have made."""
-    for name in _listed(folder):
+    for name in _folders_in(folder):
         if name in _NOT_ENTERED or (name.startswith(".") and not hidden):
             continue
         path = os.path.join(folder, name)
-        if os.path.isdir(path) and not os.path.islink(path):
-            yield path
-            if depth > 1:
-                yield from _below(path, depth - 1, hidden)
+        yield path
+        if depth > 1:
+            yield from _below(path, depth - 1, hidden)
+
+
+def _folders_in(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
 
 
 def _listed(folder: str) -> tuple[str, ...]:
