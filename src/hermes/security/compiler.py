@@ -78,12 +78,23 @@ def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> Phrase:
     )  # fmt: skip
 
 
+def loosened(regex: str) -> str:
+    """A shape as written, with room for mark-up and punctuation wherever it expects a space between words."""
+    pieces = re.split(r"(\[(?:\\.|[^\]\\])+\]|\\.|\(\?[<!=:]*|.)", regex, flags=re.DOTALL)
+    loose = "".join(_ROOM if piece == " " else piece for piece in pieces)
+    return re.sub(re.escape(_ROOM) + r"\{0,\d\}", r"[\\s*_.,]{0,6}", loose.replace(r"\W{1,3}", r"\W{1,6}").replace(r"\s{1,2}", _ROOM))
+
+
+_ROOM = r"[\s*_.,]{1,6}"
+
+
 def _shape(rule: dict[str, Any], family: str) -> Shape:
-    re.compile(rule["regex"])
+    regex = loosened(rule["regex"])
+    re.compile(regex)
     re.compile(rule.get("unless", ""))
     triggers, needs = (tuple(sorted(map(fold_word, rule.get(name, ())))) for name in ("triggers", "needs"))
     return Shape(
-        rule["id"], family, rule["severity"], rule["why"], rule["regex"], triggers, needs,
+        rule["id"], family, rule["severity"], rule["why"], regex, triggers, needs,
         rule.get("mention", True), rule.get("unless", ""), rule.get("back", 0),
     )  # fmt: skip
 

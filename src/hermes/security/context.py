@@ -2,7 +2,8 @@
 
 The rule. A passage is a mention when it is *set apart* (quoted, in a code fence, a table row, a list item or
 a code span) and something near says that it is an example, an attack or a thing to refuse: the words before
-it in its paragraph, the heading above, or the line that opens the list or fence. Mentions warn, uses block.
+it in its paragraph, the heading above, the line that opens the list or fence, or a whole text that keeps
+speaking of attacks. Mentions warn, uses block.
 Text that is hidden from people is never a mention.
 """
 
@@ -35,11 +36,13 @@ _REPORTED_VERB = re.compile(
     r"\b(?:instructions?|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling)\s(?:\w+\s){0,3}to\s"
     r"(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
 )
-_QUOTES = re.compile("[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\u300e\u300f\u2018\u2019`]|(?<!\\w)'|'(?!\\w)")
+_SINGLE = re.compile(r"(?<!\w)'|'(?!\w)")
 _FENCE = re.compile(r"^[ \t>]{0,12}(?:```|~~~)", re.MULTILINE)
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s")
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 _BACK = 320
+# So many words about attacks in so many letters before and behind make a text one about security.
+_OFTEN, _PAGES = 4, 4_000
 
 
 class Context:
@@ -48,18 +51,18 @@ class Context:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def mentions(self, start: int, end: int, command: bool = False) -> bool:
-        """Whether the passage [start, end) is spoken about. A command in a fence counts as documentation."""
+    def mentions(self, start: int, end: int) -> bool:
+        """Whether the passage [start, end) is spoken about."""
         if _REPORTED.search(self._text, max(0, start - 60), start):
             return True
         if _REPORTED_VERB.search(self._text, max(0, start - 40), min(end, start + 40)):
             return True
         fenced = self._fenced(start)
-        if command and fenced is not None:
-            return True
         apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._item(start)
         if not apart:
             return False
+        if (fenced is not None or self._quoted(start, end) or self._table(start)) and self._security(start):
+            return True
         return self._cued(start, end, fenced)
 
     def _line(self, at: int) -> tuple[int, int]:
@@ -68,10 +71,14 @@ class Context:
         return start, len(self._text) if end < 0 else end
 
     def _quoted(self, start: int, end: int) -> bool:
+        """Whether the passage stands between quotation marks, or in a code span, of its own line."""
         line_start, line_end = self._line(start)
-        before = _QUOTES.search(self._text, max(line_start, start - 160), start)
-        after = _QUOTES.search(self._text, end, min(len(self._text), max(line_end, end), end + 160))
-        return bool(before and after)
+        after = self._text[end : max(line_end, min(end + 160, len(self._text)))]
+        for mark in '"`':
+            if self._text.count(mark, line_start, start) % 2 and mark in after:
+                return True
+        opened = _SINGLE.search(self._text, max(line_start, start - 24), start)
+        return bool(opened and _SINGLE.search(after))
 
     def _table(self, start: int) -> bool:
         line_start, line_end = self._line(start)
@@ -82,18 +89,26 @@ class Context:
         return bool(_ITEM.match(self._text, line_start, start))
 
     def _cued(self, start: int, end: int, fence: int | None) -> bool:
-        line_start, line_end = self._line(start)
-        quoted = self._quoted(start, end) or fence is not None or self._table(start)
-        if quoted and _CUE.search(self._text, max(line_start, start - _BACK), start):
+        _, line_end = self._line(start)
+        low = self._scope(start if fence is None else fence, fence is not None)
+        if _STRONG.search(self._text, low, start):
             return True
-        if quoted and _STRONG.search(self._text, end, min(line_end, end + 160)):
-            return True
-        opener = fence if fence is not None else start
-        back = max(0, opener - _BACK)
-        if _STRONG.search(self._text, back, opener) or (quoted and _CUE.search(self._text, back, opener)):
+        quoted = self._quoted(start, end) or self._table(start)
+        if quoted and (_CUE.search(self._text, low, start) or _STRONG.search(self._text, end, min(line_end, end + 160))):
             return True
         heading = self._heading(start)
         return bool(heading and _STRONG.search(heading))
+
+    def _scope(self, at: int, fenced: bool) -> int:
+        """Where the words begin that introduce `at`: its paragraph, and the one before if that leads up to it."""
+        low = max(0, at - _BACK)
+        paragraph = self._text.rfind("\n\n", low, at) + 2
+        if paragraph < 2:
+            return low
+        before = self._text[low : paragraph - 2].rstrip()
+        if fenced or before.endswith(":") or _ITEM.match(self._text, paragraph, paragraph + 60):
+            return max(low, self._text.rfind("\n\n", low, paragraph - 2) + 2)
+        return paragraph
 
     def _heading(self, at: int) -> str:
         place = bisect_right(self._headings[0], at) - 1
@@ -103,6 +118,14 @@ class Context:
         """Offset of the fence that encloses `at`."""
         place = bisect_right(self._fences, at)
         return self._fences[place - 1] if place % 2 else None
+
+    def _security(self, at: int) -> bool:
+        """Whether the pages around `at` are about attacks and defence."""
+        found, here, end = 0, max(0, at - _PAGES), min(len(self._text), at + _PAGES)
+        while found < _OFTEN and (match := _STRONG.search(self._text, here, end)):
+            found += 1
+            here = match.end()
+        return found >= _OFTEN
 
     @cached_property
     def _fences(self) -> list[int]:

@@ -25,8 +25,8 @@ _PERCENT = re.compile(r"%[0-9a-f]{2}(?:%[0-9a-f]{2})*")
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})")
 _MARK_IN_WORD = re.compile(r"<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>|\*{1,3}|~~|``?|__")
 _MIXED = re.compile(
-    r"[a-z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
-    r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-z]"
+    r"[a-zA-Z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
+    r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-zA-Z]"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 # Marks that only dress a letter: Latin, Hebrew, Arabic. Vowel signs of Indic scripts are spelling and stay.
@@ -72,11 +72,10 @@ class View:
 
 def fold(text: str) -> View:
     """The reading on which rules are matched."""
-    lowered = _lower(text)
-    if not lowered.isascii():
-        lowered, gone = _fold_letters(lowered)
+    if text.isascii():
+        lowered, gone = text.lower(), []
     else:
-        gone = []
+        lowered, gone = _fold_letters(_lower(_unmixed(text)))
     return _apply(lowered, sorted((*gone, *_markup(lowered))))
 
 
@@ -94,9 +93,7 @@ def _lower(text: str) -> str:
 
 def _fold_letters(text: str) -> tuple[str, list[Edit]]:
     vanishing: list[str] = []
-    foreign = False
     for letter in sorted(beyond_ascii(text)):
-        foreign = foreign or "\u0370" <= letter <= "\u1fff" or "\ua4d0" <= letter <= "\ua4ff"
         reading = _reading(letter)
         if reading == letter:
             continue
@@ -109,8 +106,6 @@ def _fold_letters(text: str) -> tuple[str, list[Edit]]:
         pattern = re.compile("[" + "".join(map(re.escape, vanishing)) + "]+")
         for match in pattern.finditer(text):
             gone.append((match.start(), match.end(), "".join(map(_reading, match[0]))))
-    if foreign and _MIXED.search(text):
-        text = _unmix(text)
     return text, gone
 
 
@@ -184,9 +179,12 @@ _INVISIBLE = _codes(
 )  # fmt: skip
 
 
-def _unmix(text: str) -> str:
+def _unmixed(text: str) -> str:
     """Look-alike letters of other alphabets, read as Latin: in words that mix alphabets, and in the
     words beside them that consist of look-alikes only."""
+    foreign = any("\u0370" <= letter <= "\u1fff" or "\ua4d0" <= letter <= "\ua4ff" for letter in beyond_ascii(text))
+    if not foreign or not _MIXED.search(text):
+        return text
     table = look_alikes()
     pieces: list[str] = []
     done = 0

@@ -190,7 +190,7 @@ def _torn(passage: str) -> bool:
 # "do not ignore these rules": an order to keep them. Only languages that put the negation first.
 _NEGATED = re.compile(
     r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nao|nunca|jamais|niemals|nicht|nie|non|mai|niet|nooit|nor"
-    r"|\u043d\u0435|\u043d\u0438\u043a\u043e\u0433\u0434\u0430|nigdy|jangan|dung|khong)\W+(?:[\w']+\W+){0,1}"
+    r"|\u043d\u0435|\u043d\u0438\u043a\u043e\u0433\u0434\u0430|nigdy|jangan|dung|khong)[ \t*_]+(?:[\w']+[ \t*_]+){0,1}"
     r"|(?:\u4e0d\u8981|\u4e0d\u5f97|\u5207\u52ff|\u7981\u6b62|\u4e0d\u80fd|\u4e0d\u4f1a|\u4e0d\u53ef|\u65e0\u6cd5)\w{0,4})$"
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.

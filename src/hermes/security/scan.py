@@ -21,7 +21,6 @@ __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
 _AROUND = 110
 _DEEPEST = 2
-_COMMANDS = frozenset({"exfiltration", "secrets", "remote_code", "persistence"})
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -48,7 +47,7 @@ def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Itera
             soft = not hidden and context.mentions(mark.start, mark.end)
             yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
     for mark, may_soften in shapes().find(view.text, places):
-        soft = may_soften and not hidden and context.mentions(mark.start, mark.end, mark.family in _COMMANDS)
+        soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
         yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
     if depth < _DEEPEST:
         yield from _hidden(text, depth)

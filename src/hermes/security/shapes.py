@@ -50,7 +50,26 @@ def _mark(shape: Shape, text: str, match: re.Match[str]) -> Iterator[tuple[Mark,
         return
     if shape.unless and _compiled(shape.unless).search(text, max(0, start - _BEFORE), start):
         return
+    if shape.id == "exfil_curl" and _own_api(match[0]):
+        return
     yield Mark(shape.id, shape.family, shape.severity, start, end, match[0], shape.why), shape.mention
+
+
+_HOST = re.compile(r"https?://([\w.-]{3,100})")
+_ADDRESS_VARIABLE = re.compile(r"\s[\"']?\$\{?\w{0,30}(?:url|host|base|endpoint|api|server)\b")
+_VARIABLE = re.compile(r"\$\{?(?:env:)?(\w{2,60})")
+_NAMELESS = frozenset({"key", "api", "token", "secret", "auth", "access", "password", "env", "open", "app", "user", "http"})
+
+
+def _own_api(command: str) -> bool:
+    """Whether a request gives a service its own key: the address is a variable, or shares a name with the key."""
+    if _ADDRESS_VARIABLE.search(command):
+        return True
+    host = _HOST.search(command)
+    if not host:
+        return False
+    names = {part for variable in _VARIABLE.findall(command) for part in variable.split("_")}
+    return any(len(name) >= 3 and name in host[1] for name in names - _NAMELESS)
 
 
 def _widen(windows: list[tuple[int, int]], low: int, high: int) -> None:
