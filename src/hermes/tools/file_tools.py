@@ -1,0 +1,71 @@
+"""Reading files."""
+
+from __future__ import annotations
+
+import os
+
+from hermes.errors import FileRefused
+from hermes.files import list_directory
+from hermes.files import read_file as read_bytes
+from hermes.text import decode
+from hermes.tooling import ToolContext, ToolError, tool
+
+MAX_LINES = 2_000
+MAX_CHARS = 100_000
+MAX_LINE = 2_000
+_MAX_BYTES = 64 * 1024 * 1024
+_IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".svgz", ".heic")
+
+
+@tool(parallel=True, effects=False)
+async def read_file(context: ToolContext, path: str, offset: int = 1, limit: int = MAX_LINES) -> str:
+    """A file's lines with their numbers; see read_file.md."""
+    full = os.path.join(context.cwd, os.path.expanduser(path))
+    try:
+        decoded = decode(read_bytes(full, max_bytes=_MAX_BYTES).data)
+    except FileRefused as error:
+        raise ToolError(_advice(full, path, error)) from None
+    lines = decoded.text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        return f"{path} is empty"
+    first = max(1, offset)
+    if first > len(lines):
+        raise ToolError(f"{path} has {len(lines)} lines; line {first} is past its end")
+    shown, next_line = _numbered(lines, first, max(1, min(limit, MAX_LINES)))
+    notes = [f"[{decoded.problem}]"] if decoded.problem else []
+    if next_line <= len(lines):
+        notes.append(f"[lines {first} to {next_line - 1} of {len(lines)}; go on with offset={next_line}]")
+    return "\n".join([*shown, *notes])
+
+
+def _numbered(lines: list[str], first: int, limit: int) -> tuple[list[str], int]:
+    shown, size, number = [], 0, first
+    for line in lines[first - 1 : first - 1 + limit]:
+        cut = f" [… {len(line) - MAX_LINE} more characters]" if len(line) > MAX_LINE else ""
+        shown.append(f"{number}\t{line[:MAX_LINE]}{cut}")
+        size += len(shown[-1]) + 1
+        number += 1
+        if size > MAX_CHARS:
+            break
+    return shown, number
+
+
+def _advice(full: str, path: str, error: FileRefused) -> str:
+    """What is wrong with the path, and what may have been meant."""
+    if error.verdict == "binary" and full.lower().endswith(_IMAGES):
+        return f"{path} is an image; it cannot be shown as text"
+    if error.verdict != "missing":
+        return f"{path} cannot be read: {error}"
+    from difflib import get_close_matches
+
+    folder = os.path.dirname(full)
+    try:
+        names = list_directory(folder)
+    except FileRefused:
+        names = ()
+    near = get_close_matches(os.path.basename(full), names, 3)
+    if near:
+        return f"there is no file {path}; near it: {', '.join(near)}"
+    return f"there is no file {path}" + ("" if os.path.isdir(folder) else f"; nor a directory {folder}")
