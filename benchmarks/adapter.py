@@ -65,20 +65,30 @@ def import_prompt() -> None:
     import hermes.agent.system_prompt  # noqa: F401
 
 
-def _facts(sources: Sources, cwd: str, model: str = MODEL, window: int = WINDOW) -> PromptFacts:
-    from dataclasses import replace
+def _facts(
+    sources: Sources, cwd: str | os.PathLike[str], model: str = MODEL, window: int = WINDOW
+) -> PromptFacts:
+    from datetime import datetime
 
-    from hermes.agent.system_prompt import new_facts
+    from hermes.agent.workdir import resolve_cwd
+    from hermes.prompt import PromptFacts
     from hermes.providers.profiles import profile_for
 
-    facts = new_facts(
-        sources.config, cwd=cwd, model=model, provider=PROVIDER, session_id="bench-session", tools=TOOLS
+    return PromptFacts(
+        cwd=resolve_cwd(os.fspath(cwd))[0],
+        now=datetime.now().astimezone(),
+        session_id="bench-session",
+        model=profile_for(model, PROVIDER, sources.config.models, window),
+        tools=TOOLS,
     )
-    return replace(facts, model=profile_for(model, PROVIDER, sources.config.models, window))
 
 
 class Prompt:
-    """The prompt of a new session; each build reads configuration, host, memory and files anew."""
+    """The prompt of a new session; each build reads configuration, host, memory and files anew.
+
+    What the scanner found is written with each build that found something new: a worker of the bench scripts
+    ends without the handlers by which a process saves it at its end.
+    """
 
     def __init__(
         self,
@@ -93,10 +103,13 @@ class Prompt:
 
     def build(self) -> str:
         from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources
+        from hermes.security.found import FOUND
 
         sources = load_sources()
         facts = _facts(sources, self.cwd, self.model, self.window)
-        return build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest).text
+        text = build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest).text
+        FOUND.save()
+        return text
 
     def reload_memory(self) -> None:
         """Both memory files, read again."""

@@ -54,6 +54,34 @@ def test_a_link_may_not_leave_its_root(tmp_path: Path) -> None:
     assert read_file(str(root / "link")).data == b"a neighbour with a like name"
 
 
+def test_in_a_folder_that_is_resolved_only_the_file_itself_may_be_a_link(tmp_path: Path) -> None:
+    root = Path(os.path.realpath(tmp_path)) / "root"
+    (root / "in").mkdir(parents=True)
+    (root / "in" / "file").write_bytes(b"here")
+    (root / "in" / "link").symlink_to("file")
+    (root / "in" / "out").symlink_to("../../outside")
+    (root.parent / "outside").write_bytes(b"outside")
+    folder = str(root / "in")
+    here = Contents(b"here", str(root / "in" / "file"))
+    for name in ("file", "link"):
+        assert read_file(str(root / "in" / name), inside=str(root), folder=folder) == here
+    for name, verdict in (("out", "outside project"), ("gone", "missing"), ("a\0b", "unreadable")):
+        with pytest.raises(FileRefused) as caught:
+            read_file(str(root / "in" / name), inside=str(root), folder=folder)
+        assert caught.value.verdict == verdict
+
+
+def test_a_folder_that_was_resolved_to_outside_is_outside(tmp_path: Path) -> None:
+    root = Path(os.path.realpath(tmp_path)) / "root"
+    root.mkdir()
+    (root.parent / "other").mkdir()
+    (root.parent / "other" / "file").write_bytes(b"x")
+    (root / "linked").symlink_to("../other")
+    with pytest.raises(FileRefused) as caught:
+        read_file(str(root / "linked" / "file"), inside=str(root), folder=str(root.parent / "other"))
+    assert caught.value.verdict == "outside project"
+
+
 def test_inside() -> None:
     assert is_inside("/a/b", "/a")
     assert is_inside("/a", "/a")

@@ -27,31 +27,45 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The bytes of a file; `real_path` is free of links, `torn` says that it changed while being read."""
+    """The bytes of a file; `torn` says that it changed while being read.
+
+    `real_path` is free of links where the file had to lie inside a directory.
+    """
 
     data: bytes
     real_path: str
     torn: bool = False
 
 
-def read_file(path: str, *, inside: str | None = None, max_bytes: int = MAX_BYTES) -> Contents:
+def read_file(
+    path: str, *, inside: str | None = None, folder: str = "", max_bytes: int = MAX_BYTES
+) -> Contents:
     """The bytes of a regular file.
 
-    `inside` is the real path of a directory that links must not leave. Raises `FileRefused` with the
-    verdict `missing`, `outside project`, `too large` or `unreadable`.
+    `inside` is the real path of a directory that links must not leave; `folder` the real path of the one
+    the file is in, from a caller that has just resolved it. Raises `FileRefused` with the verdict `missing`,
+    `outside project`, `too large` or `unreadable`.
     """
-    try:
-        real = os.path.realpath(path, strict=True)
-    except OSError as error:
-        raise _refused(error, path) from None
-    except ValueError as error:
-        raise FileRefused("unreadable", f"bad path: {error}") from None
-    if inside is not None and not is_inside(real, inside):
-        raise FileRefused("outside project", f"it is a link to {real}, outside {inside}")
+    real = path if inside is None else _inside(path, inside, folder)
     data, torn = read_regular(real, max_bytes)
     if torn:  # someone wrote meanwhile: one more try sees the finished file in nearly every case
         data, torn = read_regular(real, max_bytes)
     return Contents(data, real, torn)
+
+
+def _inside(path: str, inside: str, folder: str) -> str:
+    """The real path of a file, which lies inside a directory."""
+    try:
+        real = os.path.join(folder, os.path.basename(path)) if folder else path
+        if not folder or os.path.islink(real):
+            real = os.path.realpath(path, strict=True)
+    except OSError as error:
+        raise _refused(error, path) from None
+    except ValueError as error:
+        raise _bad_path(error) from None
+    if not is_inside(real, inside):
+        raise FileRefused("outside project", f"it is a link to {real}, outside {inside}")
+    return real
 
 
 def read_regular(path: str, max_bytes: int = MAX_BYTES) -> tuple[bytes, bool]:
@@ -67,6 +81,8 @@ def read_regular(path: str, max_bytes: int = MAX_BYTES) -> tuple[bytes, bool]:
         fd = os.open(path, flags | getattr(os, "O_NOCTTY", 0))
     except OSError as error:
         raise _refused(error, path) from None
+    except ValueError as error:
+        raise _bad_path(error) from None
     try:
         before = os.fstat(fd)
         _check(before, max_bytes)
@@ -106,6 +122,10 @@ def _check(status: os.stat_result, max_bytes: int) -> None:
 
 def _too_large(size: int, max_bytes: int) -> FileRefused:
     return FileRefused("too large", f"{size:,} bytes; at most {max_bytes:,} are read")
+
+
+def _bad_path(error: ValueError) -> FileRefused:
+    return FileRefused("unreadable", f"bad path: {error}")
 
 
 def _refused(error: OSError, path: str) -> FileRefused:

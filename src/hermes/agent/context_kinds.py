@@ -76,6 +76,7 @@ class Finder:
         self.home = home
         self.notices: list[Notice] = []
         self._listings: dict[str, dict[str, list[str]]] = {}
+        self._real: dict[str, str] = {}
 
     def groups(self, kind: ContextKind) -> list[tuple[Candidate, ...]]:
         """The files of a kind, as groups of which the first usable file counts."""
@@ -118,6 +119,13 @@ class Finder:
 
     def _candidate(self, kind: ContextKind, path: str) -> Candidate:
         return Candidate(kind, path, path if kind.scope == "home" else self.project.shown(path))
+
+    def real_folder(self, path: str) -> str:
+        """The real path of the directory that a file is in; each is resolved once."""
+        folder = os.path.dirname(path)
+        if (real := self._real.get(folder)) is None:
+            real = self._real[folder] = os.path.realpath(folder)
+        return real
 
     def _resolve(self, folder: str, inner: str) -> str | None:
         """A folder below another, by names that match in any case."""

@@ -12,7 +12,6 @@ from hermes.agent.context_files import Loader, Reading
 from hermes.agent.context_kinds import kinds_in_order
 from hermes.agent.environment import Host, working_directory_lines
 from hermes.agent.first_use import kept_out
-from hermes.agent.imports import importer
 from hermes.agent.workdir import find_project, resolve_cwd
 from hermes.config import Config, load_config
 from hermes.errors import FileRefused
@@ -133,7 +132,11 @@ def _project_files(workdir: WorkDir, home: Home, config: Config, limit: int, pol
     if reason:
         kinds = tuple(kind for kind in kinds if kind.scope == "home")
         note = Passage("", (), notices, (Decision(workdir.path, "project", "not trusted", reason),))
-    expand = importer(project, tuple(config.context.import_roots)) if config.context.imports else None
+    expand = None
+    if config.context.imports:
+        from hermes.agent.imports import importer
+
+        expand = importer(project, tuple(config.context.import_roots))
     loader = Loader(project, home.root, Reading(limit, policies, expand))
     return Passage.joined("\n\n", [loader.load(kinds).with_notes(project.notices), note])
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -49,7 +50,13 @@ def read_config(home: Home) -> Reading:
             f"config.yaml was not read: {refused}. The defaults stand; put a text file of YAML in its place"
         )
         return Reading(Config(notices=(Notice("error", text, _origin(home.config, "", 0)),)))
-    return check(parsed(home, contents.data), home.config, digest_of(contents.data))
+    return _checked(home, contents.data)
+
+
+@lru_cache(maxsize=16)
+def _checked(home: Home, data: bytes) -> Reading:
+    """The reading of these bytes, which stays the same while they do."""
+    return check(parsed(home, data), home.config, digest_of(data))
 
 
 def check(document: Document, path: str, digest: str = "") -> Reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hermes.errors import FileRefused
 from hermes.files import read_file
@@ -39,12 +40,20 @@ def snapshot(home: Home, memory: MemoryFile, policy: Policy) -> Passage:
         notice = Notice("warning", f"{memory.name} was not loaded: {error}", Origin("memory", path))
         return Passage("", (), (*notes, notice), (Decision(path, "memory", verdict, str(error)),))
     origin = Origin("memory", path, digest_of(contents.data), trust="owner")
-    whole = Passage.quote(decoded.text, origin, decoded.transforms)
     if decoded.problem:
         notes = (*notes, Notice("warning", f"{memory.name} is {decoded.problem}", origin))
     if contents.torn:
         notes = (*notes, Notice("warning", f"{memory.name} changed while it was read", origin))
-    return _render(whole, memory, policy).with_notes(notes)
+    section = _rendered(decoded.text, decoded.transforms, origin, memory, policy)
+    return section.with_notes(notes) if notes else section
+
+
+@lru_cache(maxsize=32)
+def _rendered(
+    text: str, transforms: tuple[str, ...], origin: Origin, memory: MemoryFile, policy: Policy
+) -> Passage:
+    """The section of a text; every session of a process that finds the same text there shares it."""
+    return _render(Passage.quote(text, origin, transforms), memory, policy)
 
 
 def _locate(home: Home, memory: MemoryFile) -> tuple[str, tuple[Notice, ...]]:
@@ -68,10 +77,11 @@ def _render(whole: Passage, memory: MemoryFile, policy: Policy) -> Passage:
     entries = split_entries(whole) if is_separated(whole) else [whole]
     admitted = [_admit(entry, number, memory, policy) for number, entry in enumerate(entries, 1)]
     kept, loss = _within(admitted, memory, path)
-    body = Passage.joined("\n", [_bullet(entry, len(entries) > 1) for entry in kept])
-    together = admit(body, name=memory.name, policy=policy)  # what is harmless alone may not be so in a row
+    # What is harmless alone may not be so in a row.
+    together = admit(Passage.joined("\n", kept), name=memory.name, policy=policy)
     if together.outcome == "blocked" or together.redacted:
-        body = together.passage
+        kept = [together.passage]
+    body = Passage.joined("\n", [_bullet(entry, len(entries) > 1) for entry in kept])
     section = Passage.joined("\n", [Passage.own(memory.heading, "heading"), body])
     blocked = sum(bool(e.spans and e.spans[0].origin.kind == "block line") for e in admitted)
     decision = Decision(path, "memory", "loaded")
