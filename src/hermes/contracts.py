@@ -128,8 +128,14 @@ class Codec(Protocol):
         ...
 
     def head(self, request: ModelRequest, profile: ModelProfile) -> bytes: ...
-    def fragments(self, messages: tuple[Message, ...], profile: ModelProfile) -> tuple[bytes, ...]:
-        """One fragment for each entry of the provider's message list; a run of tool results may be one."""
+    def fragments(
+        self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""
+    ) -> tuple[bytes, ...]:
+        """One fragment for each entry of the provider's message list; a run of tool results may be one.
+
+        Given only the messages that are new, and `after`, the role of the last one already sent ("" at the
+        beginning), it makes only the new fragments. A run of tool results must come in one piece.
+        """
         ...
 
     def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes: ...

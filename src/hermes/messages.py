@@ -74,13 +74,17 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call as the provider reports them; `input` counts cached ones too."""
+    """Tokens of one call as the provider reports them; `input` counts cached ones too.
+
+    `cache_write_long` are those of `cache_write` that were written for the longer lifetime, at its price.
+    """
 
     input: int = 0
     cache_read: int = 0
     cache_write: int = 0
     output: int = 0
     reasoning: int = 0
+    cache_write_long: int = 0
 
     def plus(self, other: Usage) -> Usage:
         return Usage(*(getattr(self, n) + getattr(other, n) for n in Usage.__dataclass_fields__))
@@ -93,7 +97,7 @@ class ModelRequest:
     `system` holds the texts of the three tiers, in order, without the blank lines that part them.
     `fragments` are the messages as the codec serialised them when each was first sent; a client sends
     these and serialises nothing again. `session_id` and `cache_key` may travel as provider fields, never
-    as text.
+    as text. `epoch` is the recorded reason why this request does not begin with the whole of the one before.
     """
 
     model: str
@@ -104,6 +108,7 @@ class ModelRequest:
     max_tokens: int = 8192
     session_id: str = ""
     cache_key: str = ""
+    epoch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,4 +136,17 @@ class Completed:
     model: str = ""
 
 
-ModelEvent = TextDelta | ReasoningDelta | Completed
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """A call that failed is made again: the deltas so far are void, the answer begins anew.
+
+    `reason` is fit for a person; `wait` in seconds. With `model` (`provider:name`) another one takes over:
+    nothing of it is cached there, and an epoch ends.
+    """
+
+    reason: str
+    wait: float = 0.0
+    model: str = ""
+
+
+ModelEvent = TextDelta | ReasoningDelta | Restarted | Completed

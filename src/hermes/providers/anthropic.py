@@ -1,0 +1,97 @@
+"""The Messages wire of Anthropic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from hermes.contracts import ModelProfile
+from hermes.messages import Message, ModelRequest, ToolSpec
+from hermes.providers.alternation import opened_by_user
+from hermes.providers.canonical import arguments_json, foreign_json, json_bytes
+
+EMPTY = "(empty)"
+"""Stands for a text that is empty, which the provider refuses; part of the wire format."""
+
+OPAQUE = '{"anthropic":'
+"""How `Message.opaque` begins when it holds an assistant's content blocks as this provider made them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicMessages:
+    """The codec. Each tier is a system block of its own; the results of one step are one user message."""
+
+    name: str = "anthropic-messages/1"
+
+    def head(self, request: ModelRequest, profile: ModelProfile) -> bytes:
+        return self.layout(request, profile)[0]
+
+    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]:
+        """The head, and the offsets in it at which each system block may take a mark."""
+        head = json_bytes({"model": request.model, "max_tokens": request.max_tokens, "stream": True})[:-1]
+        if request.tools:
+            head += b',"tools":[' + b",".join(map(_tool, request.tools)) + b"]"
+        tiers = [text for text in request.system if text]
+        ends = []
+        for number, text in enumerate(tiers):
+            head += b"," if number else b',"system":['
+            head += b'{"type":"text","text":' + json_bytes(f"\n\n{text}" if number else text)
+            ends.append(len(head))
+            head += b"}"
+        return head + (b'],"messages":[' if tiers else b',"messages":['), tuple(ends)
+
+    def fragments(
+        self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""
+    ) -> tuple[bytes, ...]:
+        made: list[bytes] = []
+        for are_results, group in groupby(opened_by_user(messages, after), lambda m: m.role == "tool"):
+            if are_results:
+                made.append(_entry("user", b",".join(_result(m) for m in group)))
+            else:
+                made.extend(_said(message, profile) for message in group)
+        return tuple(made)
+
+    def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes:
+        return b"]}"
+
+
+def _said(message: Message, profile: ModelProfile) -> bytes:
+    if message.role == "assistant":
+        return _entry("assistant", _assistant(message))
+    kept = message.role == "system" and profile.system_mid_conversation
+    return _entry("system" if kept else "user", _text(message.sent))
+
+
+def _assistant(message: Message) -> bytes:
+    """The content blocks; signed reasoning goes back with all blocks in the order in which they came."""
+    if message.opaque.startswith(OPAQUE + "[{"):
+        return foreign_json(message.opaque[len(OPAQUE) + 1 : -2])
+    blocks = [_text(message.sent)] if message.sent or not message.tool_calls else []
+    blocks += [tool_use(call.id, call.name, call.arguments) for call in message.tool_calls]
+    return b",".join(blocks)
+
+
+def tool_use(call_id: str, name: str, arguments: str) -> bytes:
+    """The content block of a tool call."""
+    told = json_bytes({"type": "tool_use", "id": call_id, "name": name})[:-1]
+    return told + b',"input":' + foreign_json(arguments_json(arguments)) + b"}"
+
+
+def _result(message: Message) -> bytes:
+    block: dict[str, object] = {"type": "tool_result", "tool_use_id": message.call_id}
+    if message.error:
+        block["is_error"] = True
+    return json_bytes({**block, "content": message.sent or EMPTY})
+
+
+def _text(text: str) -> bytes:
+    return json_bytes({"type": "text", "text": text if text.strip() else EMPTY})
+
+
+def _entry(role: str, blocks: bytes) -> bytes:
+    return b'{"role":"' + role.encode() + b'","content":[' + blocks + b"]}"
+
+
+def _tool(tool: ToolSpec) -> bytes:
+    told = json_bytes({"name": tool.name, "description": tool.description})[:-1]
+    return told + b',"input_schema":' + foreign_json(tool.parameters) + b"}"

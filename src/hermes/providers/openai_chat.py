@@ -1,0 +1,113 @@
+"""The chat-completions wire: OpenAI and everything that speaks like it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from hermes.contracts import CacheRules, ModelProfile
+from hermes.messages import Message, ModelRequest, ToolSpec
+from hermes.providers.alternation import alternating
+from hermes.providers.canonical import arguments_json, foreign_json, json_bytes
+
+EMPTY = "(empty)"
+"""Stands for a text that is empty where a provider refuses empty ones; part of the wire format."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAiChat:
+    """The codec. `reasoning`: whether the model's reasoning goes back to it; a session's choice, for good.
+
+    Where the provider takes marks, texts stand in content parts, which can carry one.
+    """
+
+    reasoning: bool = False
+
+    @property
+    def name(self) -> str:
+        return "openai-chat/1+reasoning" if self.reasoning else "openai-chat/1"
+
+    def head(self, request: ModelRequest, profile: ModelProfile) -> bytes:
+        return self.layout(request, profile)[0]
+
+    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]:
+        """The head, and the offsets in it at which each part of the system message may take a mark."""
+        limit = "max_completion_tokens" if profile.instruction_role == "developer" else "max_tokens"
+        fields: dict[str, object] = {
+            "model": request.model,
+            limit: request.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.cache_key:
+            fields["prompt_cache_key"] = request.cache_key
+        head = json_bytes(fields)[:-1]
+        if request.tools:
+            head += b',"tools":[' + b",".join(map(_tool, request.tools)) + b"]"
+        head += b',"messages":['
+        tiers = [text for text in request.system if text]
+        if not tiers:
+            return head, ()
+        head += b'{"role":' + json_bytes(profile.instruction_role) + b',"content":'
+        if not takes_marks(profile.cache):
+            return head + json_bytes("\n\n".join(tiers)) + b"},", ()
+        ends = []
+        for number, text in enumerate(tiers):
+            head += b"," if number else b"["
+            head += b'{"type":"text","text":' + json_bytes(f"\n\n{text}" if number else text)
+            ends.append(len(head))
+            head += b"}"
+        return head + b"]},", tuple(ends)
+
+    def fragments(
+        self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""
+    ) -> tuple[bytes, ...]:
+        spoken: Iterable[Message] = alternating(messages, after) if profile.strict_template else messages
+        if not profile.system_mid_conversation:
+            spoken = (replace(m, role="user") if m.role == "system" else m for m in spoken)
+        return tuple(self._entry(message, profile) for message in spoken)
+
+    def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes:
+        return b"]}"
+
+    def _entry(self, message: Message, profile: ModelProfile) -> bytes:
+        content = _content(message.sent, takes_marks(profile.cache))
+        match message.role:
+            case "tool":
+                return json_bytes({"role": "tool", "tool_call_id": message.call_id, "content": content})
+            case "assistant":
+                return self._assistant(message)
+            case "system":
+                return json_bytes({"role": profile.instruction_role, "content": content})
+        return json_bytes({"role": "user", "content": content})
+
+    def _assistant(self, message: Message) -> bytes:
+        entry: dict[str, object] = {"role": "assistant"}
+        entry["content"] = None if message.tool_calls and not message.sent else message.sent
+        if self.reasoning and message.reasoning:
+            entry["reasoning_content"] = message.reasoning
+        if message.tool_calls:
+            entry["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": arguments_json(call.arguments)},
+                }
+                for call in message.tool_calls
+            ]
+        return json_bytes(entry)
+
+
+def takes_marks(rules: CacheRules) -> bool:
+    """Whether a provider behind this wire takes marks of ours."""
+    return rules.kind == "marks" or rules.max_marks is not None
+
+
+def _content(text: str, in_parts: bool) -> object:
+    return [{"type": "text", "text": text or EMPTY}] if in_parts else text
+
+
+def _tool(tool: ToolSpec) -> bytes:
+    told = json_bytes({"name": tool.name, "description": tool.description})[:-1]
+    told += b',"parameters":' + foreign_json(tool.parameters) + b"}"
+    return b'{"type":"function","function":' + told + b"}"
