@@ -1,0 +1,219 @@
+"""One conversation: the frozen prompt, the frozen tools, the messages, and the bytes that were sent for them.
+
+The only mutable thing. What was sent is kept as it was sent; a request is all of it and what is new.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from hermes.contracts import Codec, ModelProfile
+from hermes.errors import StoreError
+from hermes.messages import Message, ModelRequest, ToolSpec, Usage
+from hermes.prompt import SystemPrompt
+from hermes.provenance import digest_of
+from hermes.sessions.contract import Store
+from hermes.sessions.records import (
+    NO_CHAIN,
+    CallRecord,
+    EpochRecord,
+    Fragment,
+    SessionRecord,
+    Step,
+    StoredMessage,
+    chain,
+    storable_message,
+)
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class Session:
+    """A session that is open in this process. `visible` are the messages the model sees, oldest first."""
+
+    record: SessionRecord
+    prompt: SystemPrompt
+    tools: tuple[ToolSpec, ...]
+    store: Store
+    clock: Clock
+    visible: list[Message] = field(default_factory=list)
+    fragments: list[bytes] = field(default_factory=list)
+    standing: dict[str, str] = field(default_factory=dict)
+    next_seq: int = 0
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    last_input: int = 0
+    _chain: str = NO_CHAIN
+    _unsent: list[tuple[int, Message]] = field(default_factory=list)
+    _step: Step = field(default_factory=lambda: Step(""))
+    _known_blobs: set[str] = field(default_factory=set)
+
+    # -- open ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    async def begin(
+        cls,
+        store: Store,
+        record: SessionRecord,
+        prompt: SystemPrompt,
+        tools: tuple[ToolSpec, ...],
+        clock: Clock,
+    ) -> Session:
+        """A new session, stored before anything is sent."""
+        listed = json.dumps([[t.name, t.description, t.parameters] for t in tools], ensure_ascii=False)
+        record = replace(record, prompt_json=prompt.to_json(), tools=listed)
+        started = Step(record.created, epochs=(EpochRecord(0, "new session", record.created),))
+        await store.create(record, started)
+        return cls(record, prompt, tools, store, clock)
+
+    @classmethod
+    async def resume(cls, store: Store, session_id: str, clock: Clock) -> Session:
+        """A stored session, with the very bytes that were sent. StoreError when it cannot be had."""
+        record = await store.get(session_id)
+        if record is None:
+            raise StoreError(f"there is no session {session_id}; hermes sessions list shows them")
+        tools = tuple(ToolSpec(*entry) for entry in json.loads(record.tools))
+        state = json.loads(record.state)
+        session = cls(record, SystemPrompt.from_json(record.prompt_json), tools, store, clock)
+        session.standing = dict(state.get("standing", {}))
+        stored = await store.messages(session_id)
+        carried = set(state.get("carried", ()))
+        begins = state.get("begins", 0)
+        session.visible = [s.message for s in stored if s.seq >= begins or s.seq in carried]
+        session.next_seq = stored[-1].seq + 1 if stored else 0
+        fragments = await store.fragments(session_id, record.epoch)
+        session.fragments = [f.body for f in fragments]
+        session._chain = chain(NO_CHAIN, session.fragments)
+        sent_to = max((f.last_seq for f in fragments), default=-1)
+        session._unsent = [(s.seq, s.message) for s in stored if s.seq > sent_to and s.seq >= begins]
+        calls = await store.calls(session_id)
+        session.calls = len(calls)
+        session._known_blobs = {d for call in calls for d in (call.head, call.tail)}
+        for call in calls:
+            session.usage = session.usage.plus(call.usage)
+        session.last_input = calls[-1].usage.input + calls[-1].usage.output if calls else 0
+        return session
+
+    # -- say ----------------------------------------------------------------------------------------------
+
+    def append(self, message: Message) -> Message:
+        """Add a message at the end; it gets its place and time. It is sent with the next request."""
+        now = self.clock().isoformat(timespec="milliseconds")
+        message = storable_message(replace(message, id=f"m{self.next_seq}", time=message.time or now))
+        self.visible.append(message)
+        self._unsent.append((self.next_seq, message))
+        stored = StoredMessage(self.next_seq, message)
+        self._step = replace(self._step, messages=(*self._step.messages, stored))
+        self.next_seq += 1
+        return message
+
+    def stand(self, standing: dict[str, str]) -> None:
+        """What of the standing overlays has been said from now on."""
+        if standing != self.standing:
+            self.standing = standing
+            self._change(state=self._state(standing=standing))
+
+    def request(self, codec: Codec, profile: ModelProfile, max_tokens: int = 8192) -> ModelRequest:
+        """The next request: every byte that was sent, and the new messages, serialised here once."""
+        if self._unsent:
+            first, last = self._unsent[0][0], self._unsent[-1][0]
+            made = codec.fragments(tuple(m for _, m in self._unsent), profile)
+            n = len(self.fragments)
+            new = tuple(Fragment(self.record.epoch, n + i, first, last, b) for i, b in enumerate(made))
+            self.fragments += made
+            self._chain = chain(self._chain, made)
+            self._step = replace(self._step, fragments=(*self._step.fragments, *new))
+            self._unsent.clear()
+        return ModelRequest(
+            model=profile.name,
+            system=tuple(layer.text for layer in self.prompt.layers),
+            tools=self.tools,
+            messages=tuple(self.visible),
+            fragments=tuple(self.fragments),
+            max_tokens=max_tokens,
+            session_id=self.record.id,
+            cache_key=self.prompt.layers[0].digest[:32],
+        )
+
+    # -- keep ---------------------------------------------------------------------------------------------
+
+    def called(self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord) -> None:
+        """Note a call, with all that is needed to make its request again."""
+        head, tail = codec.head(request, profile), codec.tail(request, profile)
+        digests = digest_of(head), digest_of(tail)
+        new = tuple(b for d, b in zip(digests, (head, tail), strict=True) if d not in self._known_blobs)
+        self._known_blobs.update(digests)
+        self.calls += 1
+        noted = replace(
+            call,
+            n=self.calls,
+            epoch=self.record.epoch,
+            head=digests[0],
+            tail=digests[1],
+            fragments=len(request.fragments),
+            chain=self._chain,
+            messages=self.next_seq,
+        )
+        self.usage = self.usage.plus(call.usage)
+        self.last_input = call.usage.input + call.usage.output
+        self._step = replace(
+            self._step,
+            calls=(*self._step.calls, noted),
+            blobs=tuple(dict.fromkeys((*self._step.blobs, *new))),
+        )
+
+    async def save(self) -> None:
+        """Store all that is new in one durable step."""
+        step, self._step = self._step, Step("")
+        if step == Step(""):
+            return
+        at = self.clock().isoformat(timespec="milliseconds")
+        try:
+            await self.store.commit(self.record.id, replace(step, at=at))
+        except StoreError:
+            self._step = _before(step, self._step)  # nothing is lost: it is stored with the next step
+            raise
+
+    # -- change -------------------------------------------------------------------------------------------
+
+    def new_epoch(self, reason: str, prompt: SystemPrompt, carried: Iterable[Message]) -> None:
+        """Begin anew on the wire: another prompt, or fewer messages. The reason is recorded."""
+        number = self.record.epoch + 1
+        keep = list(carried)
+        self.visible = keep
+        self.fragments = []
+        self._chain = NO_CHAIN
+        self._unsent = [(int(m.id[1:]), m) for m in keep]
+        self.prompt = prompt
+        at = self.clock().isoformat(timespec="milliseconds")
+        self._step = replace(self._step, epochs=(*self._step.epochs, EpochRecord(number, reason, at)))
+        state = self._state(carried=[int(m.id[1:]) for m in keep], begins=self.next_seq)
+        self._change(epoch=number, prompt_json=prompt.to_json(), state=state)
+
+    def use(self, profile: ModelProfile, codec: Codec) -> None:
+        """Go on with another model of the same wire; nothing that was sent moves."""
+        self._change(model=profile.name, provider=profile.provider, codec=codec.name)
+
+    def _state(self, **changes: object) -> str:
+        state = {**json.loads(self.record.state), **changes}
+        return json.dumps(state, ensure_ascii=False, sort_keys=True)
+
+    def _change(self, **changes: str | int) -> None:
+        self.record = replace(self.record, **changes)  # type: ignore[arg-type]
+        self._step = replace(self._step, session=self.record)
+
+
+def _before(first: Step, second: Step) -> Step:
+    return Step(
+        first.at,
+        first.messages + second.messages,
+        first.fragments + second.fragments,
+        first.calls + second.calls,
+        first.epochs + second.epochs,
+        tuple(dict.fromkeys(first.blobs + second.blobs)),
+        second.session or first.session,
+    )
