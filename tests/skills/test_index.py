@@ -246,6 +246,5 @@ def full_text(library: Library, name: str) -> str:
 
 
 def cut_categories(index: Passage, library: Library) -> bool:
-    return (
-        any(s.category == "a" for s in library.skills) and "  a: Words of a " + "Words of a " * 3 not in index
-    )
+    whole = f"  a: {library.categories[0].description}\n"
+    return any(s.category == "a" for s in library.skills) and whole not in index

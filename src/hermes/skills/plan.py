@@ -72,15 +72,17 @@ def plan_index(
     """
     shelves = _shelves(offered, categories)
     whole = frozenset(pinned)
-    fixed = sum(weight(shelf.title) for shelf in shelves) + len(shelves) * _TITLE
-    fixed += sum(weight(s.name) for s in offered) + len(offered) * _NAME
-    fixed += sum(_COLON + weight(s.description) for s in offered if s.name in whole)
-    loose = [weight(s.description) for s in offered if s.name not in whole]
-    shares = loose + [weight(shelf.category.description) for shelf in shelves]
-    left = room - fixed - len(loose) * _COLON - sum(_SPACE for s in shelves if s.category.description)
-    if sum(shares) <= left or not offered:
-        return _shown("full", shelves, max(shares, default=0), whole)
-    if (cap := fair_share(shares, left)) >= LEAST_SHARE:
+    kept = [s.description for s in offered if s.name in whole]
+    loose = (
+        [s.description for s in offered if s.name not in whole] if whole else [s.description for s in offered]
+    )
+    about = [shelf.category.description for shelf in shelves if shelf.category.description]
+    fixed = weight("".join([*(s.name for s in offered), *(shelf.title for shelf in shelves), *kept]))
+    fixed += len(offered) * _NAME + len(shelves) * _TITLE + len(kept) * _COLON
+    left = room - fixed - len(loose) * _COLON - len(about) * _SPACE
+    if weight("".join((*loose, *about))) <= left or not offered:
+        return _shown("full", shelves, None, whole)
+    if left > 0 and (cap := fair_share([weight(text) for text in (*loose, *about)], left)) >= LEAST_SHARE:
         return _shown("shortened", shelves, cap, whole)
     if fixed <= room:
         return _shown("names", shelves, 0, whole)
@@ -99,17 +101,22 @@ def _shelves(offered: Sequence[Skill], categories: Mapping[str, Category]) -> li
     return sorted(shelves.values(), key=lambda shelf: shelf.title)
 
 
-def _shown(level: Level, shelves: list[_Shelf], cap: int, whole: frozenset[str]) -> Plan:
-    def cut(skill: Skill) -> str:
-        return skill.description if skill.name in whole else shortened(skill.description, cap)
+def _shown(level: Level, shelves: list[_Shelf], cap: int | None, whole: frozenset[str]) -> Plan:
+    """Everything with no description over the cap but those that must be whole; no cap cuts nothing."""
 
-    return Plan(
-        level,
-        tuple(
-            Group(title, known, shortened(known.description, cap), tuple(Line(s, cut(s)) for s in skills))
-            for title, known, skills in shelves
-        ),
+    def cut(text: str) -> str:
+        return text if cap is None else shortened(text, cap) if cap else ""
+
+    groups = (
+        Group(
+            title,
+            known,
+            cut(known.description),
+            tuple(Line(s, s.description if s.name in whole else cut(s.description)) for s in skills),
+        )
+        for title, known, skills in shelves
     )
+    return Plan(level, tuple(groups))
 
 
 def _some(shelves: list[_Shelf], room: int, pinned: Sequence[str]) -> Plan:

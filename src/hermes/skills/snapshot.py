@@ -72,8 +72,8 @@ def remove(home: Home) -> None:
 def _to_rows(remembered: Remembered) -> dict[str, Any]:
     library = remembered.library
     return {
-        "skills": [_skill_row(s) for s in library.skills],
-        "shadowed": [_skill_row(s) for s in library.shadowed],
+        "skills": [_row(s) for s in library.skills],
+        "shadowed": [_row(s) for s in library.shadowed],
         "categories": library.categories,
         "broken": library.broken,
         "decisions": [astuple(d) for d in library.decisions],
@@ -84,7 +84,7 @@ def _to_rows(remembered: Remembered) -> dict[str, Any]:
     }
 
 
-def _skill_row(skill: Skill) -> tuple[Any, ...]:
+def _row(skill: Skill) -> tuple[Any, ...]:
     conditions = None if skill.conditions == ALWAYS else skill.conditions
     details = None if skill.details == PLAIN else skill.details
     return (*skill[:-2], conditions, details)
