@@ -87,12 +87,9 @@ class TestRedact:
         assert admitted.passage.endswith("\nfive")
         assert admitted.redacted == 3
 
-    def test_more_lines_than_one_scan_names_are_all_found(self) -> None:
+    def test_a_text_that_is_mostly_attack_is_blocked(self) -> None:
         admitted = let("\n".join(f"{HIGH}\nline {n}" for n in range(120)), REDACT)
-        assert HIGH not in admitted.passage
-        assert admitted.outcome == "loaded"
-        assert covered(admitted.passage)
-        assert admitted.passage.count("[REDACTED") > 100
+        assert (admitted.outcome, HIGH in admitted.passage) == ("blocked", False)
 
     def test_when_nothing_else_is_left_the_whole_is_blocked(self) -> None:
         assert let(f"{HIGH}\n\n{HIGH}\n", REDACT).outcome == "blocked"

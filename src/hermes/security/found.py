@@ -22,8 +22,8 @@ FORMAT = "hermes found 1"
 STORED_AT_MOST = 2048
 _REMEMBERED_AT_MOST = 8192
 _MAX_BYTES = 1024 * 1024
-# A text with more findings than this is quicker scanned again than read back.
-_FINDINGS_AT_MOST = 40
+_FINDINGS_AT_MOST = 200
+_CHARS_AT_MOST = 400_000
 
 
 class Found:
@@ -78,8 +78,7 @@ class Found:
                 rows[key] = row
         for key, row in (self._stored or {}).items():  # what was not asked for this time fills the room left
             rows.setdefault(key, row)
-        kept = list(rows.items())[:STORED_AT_MOST]
-        body = "".join(f"{key} {row}\n" for key, row in kept)
+        body = "".join(_within([f"{key} {row}\n" for key, row in rows.items()]))
         head = f"{FORMAT} {self._version()} {digest_of(body)}\n"
         path = os.path.join(self._folder, NAME)
         with suppress(OSError):
@@ -118,6 +117,16 @@ def _is_ours(path: str) -> bool:
     if not stat.S_ISREG(status.st_mode):
         return False
     return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
+
+
+def _within(rows: list[str]) -> list[str]:
+    """The first rows, as many as may be stored."""
+    total = 0
+    for at, row in enumerate(rows[:STORED_AT_MOST]):
+        total += len(row)
+        if total > _CHARS_AT_MOST:
+            return rows[:at]
+    return rows[:STORED_AT_MOST]
 
 
 def _row(found: tuple[Finding, ...]) -> str | None:

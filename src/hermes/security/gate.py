@@ -22,8 +22,9 @@ Outcome = Literal["loaded", "cut", "blocked", "empty"]
 NAMELESS = "a file whose name was withheld"
 ACCEPTED = "accepted by the owner"
 _OWN_MARKS = frozenset({"glue", "cut marker", "redaction", "block line"})
-# Each round takes lines out and looks again; what needs more than these is no text with a few bad lines.
-_ROUNDS = 4
+# Each round takes lines out and looks again. What needs more is no text with a few bad lines.
+_ROUNDS = 3
+_REDACTED_AT_MOST = 40
 _LINES_NAMED = 4
 
 
@@ -133,6 +134,8 @@ def _cleared(passage: Passage, name: str, policy: Policy) -> _Cleared:
                     return _Cleared(passage, findings, hidden)
                 passage = _marked(passage, policy)
             return _Cleared(passage, tuple(weighed.warn), (), lines, tuple(notices))
+        if len(weighed.redact) > _REDACTED_AT_MOST:
+            break
         ranges = line_ranges(passage, weighed.redact)
         shortened = redacted(passage, ranges, name)
         if not says_anything(shortened):
