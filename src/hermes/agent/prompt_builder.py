@@ -161,12 +161,18 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class IdentitySlot:
-    """SOUL.md, or the default identity."""
+class _FromSources:
+    """A slot that needs nothing but the sources. One record for all: records are what an import costs."""
 
     sources: Sources
-    name: str = "identity"
-    tier: Tier = Tier.STABLE
+
+
+class IdentitySlot(_FromSources):
+    """SOUL.md, or the default identity."""
+
+    __slots__ = ()
+    name = "identity"
+    tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:
         default, home = prompt_text("identity"), self.sources.home
@@ -180,26 +186,24 @@ class IdentitySlot:
         return soul if soul else default.with_notes(soul.notices, soul.decisions)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolGuidanceSlot:
+class ToolGuidanceSlot(_FromSources):
     """How to use the tools that are on, a short text each."""
 
-    sources: Sources
-    name: str = "tool guidance"
-    tier: Tier = Tier.STABLE
+    __slots__ = ()
+    name = "tool guidance"
+    tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:
         wanted = [name for name, tools in _GUIDANCE if tools & facts.tools]
         return _guidance(wanted, self.sources.config)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelGuidanceSlot:
+class ModelGuidanceSlot(_FromSources):
     """What this model family needs to be told; nothing without tools."""
 
-    sources: Sources
-    name: str = "model guidance"
-    tier: Tier = Tier.STABLE
+    __slots__ = ()
+    name = "model guidance"
+    tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:
         setting = self.sources.config.agent.tool_use_enforcement
@@ -218,13 +222,12 @@ def _guidance(names: list[str], config: Config) -> Passage:
     return Passage.joined("\n\n", parts)
 
 
-@dataclass(frozen=True, slots=True)
-class SkillsSlot:
+class SkillsSlot(_FromSources):
     """The index of skills, only when a skill tool is on."""
 
-    sources: Sources
-    name: str = "skills index"
-    tier: Tier = Tier.STABLE
+    __slots__ = ()
+    name = "skills index"
+    tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:
         if not SKILL_TOOLS & facts.tools:
@@ -245,25 +248,23 @@ def index_budget(context_window: int | None) -> int:
     return min(3000, context_window * 2 // 100) if context_window else 3000
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentSlot:
+class EnvironmentSlot(_FromSources):
     """Facts of the host that outlast a session."""
 
-    sources: Sources
-    name: str = "environment"
-    tier: Tier = Tier.STABLE
+    __slots__ = ()
+    name = "environment"
+    tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:  # noqa: ARG002  the host is the same for all facts
         return self.sources.host.passage(self.sources.policies)
 
 
-@dataclass(frozen=True, slots=True)
-class PlatformSlot:
+class PlatformSlot(_FromSources):
     """The hint for the surface, after the overrides of config.yaml."""
 
-    sources: Sources
-    name: str = "platform hint"
-    tier: Tier = Tier.STABLE
+    __slots__ = ()
+    name = "platform hint"
+    tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:
         sources = self.sources
@@ -276,13 +277,12 @@ class PlatformSlot:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SystemMessageSlot:
+class SystemMessageSlot(_FromSources):
     """`agent.system_prompt` of config.yaml, then the message of the caller."""
 
-    sources: Sources
-    name: str = "system message"
-    tier: Tier = Tier.CONTEXT
+    __slots__ = ()
+    name = "system message"
+    tier = Tier.CONTEXT
 
     def passage(self, facts: PromptFacts) -> Passage:
         config = Origin("config", self.sources.home.config, trust="caller")
@@ -302,13 +302,12 @@ def _given(text: str, origin: Origin) -> Passage:
     return Passage.quote(decoded, Origin(origin.kind, origin.path, digest_of(decoded), trust=origin.trust))
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectContextSlot:
+class ProjectContextSlot(_FromSources):
     """The context files of the project."""
 
-    sources: Sources
-    name: str = "project context"
-    tier: Tier = Tier.CONTEXT
+    __slots__ = ()
+    name = "project context"
+    tier = Tier.CONTEXT
 
     def passage(self, facts: PromptFacts) -> Passage:
         if not facts.switches.project_context:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -174,6 +173,8 @@ def _change(home: Home, change: Callable[[Trusted], Trusted]) -> tuple[Notice, .
 
 def _set_aside(path: str) -> tuple[Notice, ...]:
     """Keep a file that could not be read in full under another name."""
+    import tempfile  # it brings in a good deal, and few homes ever need it
+
     fd, kept = tempfile.mkstemp(prefix="trust.json.damaged-", dir=os.path.dirname(path))
     os.close(fd)
     os.replace(path, kept)

@@ -15,7 +15,6 @@ from hermes.provenance import digest_of
 from hermes.security.policy import Policies
 from hermes.security.scan import scanner_version
 from hermes.skills import snapshot
-from hermes.skills.build import build_library
 from hermes.skills.find import Root, Stamp, find, stamp_of
 from hermes.skills.records import Library, Skill, Unresolved
 from hermes.skills.snapshot import Remembered
@@ -50,6 +49,8 @@ def load_library(
     stored = snapshot.read(home, key, policies)
     if stored and stored.holds():
         return _keep(home, key, stored).library
+    from hermes.skills.build import build_library  # an unchanged library does without the parser
+
     started = clock()
     found = find(roots)
     watched = tuple(found.watched)
@@ -89,7 +90,7 @@ def _key(roots: tuple[Root, ...], policies: Policies) -> str:
 def _settled(stamps: tuple[Stamp, ...], started: int, ended: int) -> bool:
     """Whether nothing was changed so shortly before, or while, it was read that a later change could hide."""
     first, last = started - _UNSETTLED_NS, ended + _UNSETTLED_NS
-    return not any(s and (first <= s[0] <= last or first <= s[1] <= last) for s in stamps)
+    return not any(first <= s[0] <= last or first <= s[1] <= last for s in stamps)
 
 
 def roots_of(home: Home, extra_roots: tuple[str, ...]) -> tuple[Root, ...]:
