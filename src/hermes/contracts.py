@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:  # who builds a prompt needs no messages
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from hermes.messages import Message, ModelEvent, ModelRequest
 
@@ -104,7 +104,7 @@ class Model(Protocol):
     @property
     def codec(self) -> Codec: ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Call the model with `request.fragments`; deltas as they come, then exactly one `Completed`.
 
         Raises ModelError when it fails. Cancelling the iteration ends the call.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 
 from hermes.bulkhead import behind_bulkhead_async
@@ -39,7 +39,9 @@ class Step:
         return Message("tool", text, call_id=self.calls[i].id, name=self.calls[i].name, error=True)
 
 
-async def run_calls(step: Step, tools: Mapping[str, Tool], context: ToolContext) -> AsyncIterator[Event]:
+async def run_calls(
+    step: Step, tools: Mapping[str, Tool], context: ToolContext
+) -> AsyncGenerator[Event, None]:
     """Run every call of a step and yield what happens. Cancelling stops the running ones."""
     for group in _groups(step.calls, tools):
         queue: asyncio.Queue[Event | None] = asyncio.Queue()

@@ -1,0 +1,197 @@
+"""One turn: say, hear, act, until the answer is there. Emits events; knows no screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from hermes.agent.dispatch import Step, run_calls
+from hermes.agent.session import Session
+from hermes.contracts import Model
+from hermes.errors import ModelError
+from hermes.messages import Annex, Completed, Message, ReasoningDelta, TextDelta, ToolCall, Usage
+from hermes.prompts import prompt_text
+from hermes.provenance import Notice, Origin
+from hermes.sessions.records import CallRecord
+from hermes.tooling import Tool, ToolContext
+from hermes.turns import Event, NoticeShown, ReasoningShown, TextShown, TurnEnded
+
+INTERRUPTED = "[interrupted]"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`max_turns`: calls of the model in a turn, before the one grace call. `pressure`: of the window."""
+
+    max_turns: int = 90
+    pressure: float = 0.8
+    repeats: int = 3
+    max_tokens: int = 8192
+
+
+def _no_hints(call: ToolCall, result: Message) -> Sequence[Annex]:  # noqa: ARG001
+    return ()
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn under way. `steering` gives what the person has said meanwhile; it is drained between steps."""
+
+    session: Session
+    model: Model
+    tools: Mapping[str, Tool]
+    context: ToolContext
+    limits: Limits = field(default_factory=Limits)
+    steering: Callable[[], Sequence[str]] = tuple
+    hints: Callable[[ToolCall, Message], Sequence[Annex]] = _no_hints
+    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    _failed: tuple[str, str] = ("", "")
+    _failures: int = 0
+
+    async def run(self, message: Message) -> AsyncGenerator[Event, None]:
+        """Everything that happens from the person's message to the final answer.
+
+        Stopping the iteration, or cancelling the task, leaves a session that can go on: what was said is
+        kept, a running call is recorded as interrupted and never run again by itself.
+        """
+        self.session.append(message)
+        while True:
+            answer: Completed | None = None
+            async with aclosing(self._ask()) as events:
+                async for event in events:
+                    if isinstance(event, Completed):
+                        answer = event
+                    else:
+                        yield event
+            if answer is None:
+                yield await self._ended("failed")
+                return
+            if not answer.message.tool_calls:
+                reason = {"length": "length", "refused": "refused"}.get(answer.stop, "done")
+                yield await self._ended(reason, answer.message.text)
+                return
+            if self.calls > self.limits.max_turns:  # even the grace call asked for more
+                self._refuse(answer.message.tool_calls)
+                yield await self._ended("max_turns", answer.message.text)
+                return
+            async with aclosing(self._act(answer.message.tool_calls)) as events:
+                async for event in events:
+                    yield event
+            for text in self.steering():
+                self.session.append(Message("user", text))
+
+    async def _ask(self) -> AsyncGenerator[Event | Completed, None]:
+        """One call of the model; its answer is appended. A failure is told and ends the turn."""
+        codec, profile = self.model.codec, self.model.profile
+        request = self.session.request(codec, profile, self.limits.max_tokens)
+        await self.session.save()  # what is sent is stored before it is sent
+        started = self.session.clock().isoformat(timespec="milliseconds")
+        heard: list[str] = []
+        self.calls += 1
+        try:
+            async with aclosing(self.model.stream(request)) as stream:
+                async for event in stream:
+                    match event:
+                        case TextDelta(text):
+                            heard.append(text)
+                            yield TextShown(text)
+                        case ReasoningDelta(text):
+                            yield ReasoningShown(text)
+                        case Completed():
+                            self.session.append(event.message)
+                            self.usage = self.usage.plus(event.usage)
+                            self.session.called(request, codec, profile, _record(event, started))
+                            yield event
+        except ModelError as error:
+            self._stopped(heard)
+            yield NoticeShown(Notice("error", str(error), Origin("model", profile.name)))
+        except (asyncio.CancelledError, GeneratorExit):
+            if not self.session.visible[-1].tool_calls and self.session.visible[-1].role != "assistant":
+                self._stopped(heard)
+            await asyncio.shield(self.session.save())
+            raise
+
+    def _stopped(self, heard: list[str]) -> None:
+        """The turn of the assistant still ends, so that roles keep taking turns."""
+        text = "".join(heard)
+        self.session.append(Message("assistant", f"{text}\n\n{INTERRUPTED}".strip()))
+
+    async def _act(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
+        """Run the calls of one answer; one result for each is appended, whatever happens."""
+        if any(c.name in self.tools and self.tools[c.name].effects for c in calls):
+            await self.session.save()  # what is about to act outside is on record first
+        step = Step.of(calls)
+        try:
+            async with aclosing(run_calls(step, self.tools, self.context)) as events:
+                async for event in events:
+                    yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            for result in step.messages():
+                self.session.append(result)
+            self._stopped([])
+            await asyncio.shield(self.session.save())
+            raise
+        results = list(step.messages())
+        for i, (call, result) in enumerate(zip(calls, results, strict=True)):
+            results[i] = replace(result, annex=(*result.annex, *self._notes(call, result)))
+        results[-1] = replace(results[-1], annex=(*results[-1].annex, *self._pressure()))
+        for result in results:
+            self.session.append(result)
+
+    def _notes(self, call: ToolCall, result: Message) -> list[Annex]:
+        """What rides on a result: hints of the folders it entered, and a word when it keeps failing."""
+        same = (call.name, call.arguments)
+        self._failures = (self._failures + 1 if same == self._failed else 1) if result.error else 0
+        self._failed = same if result.error else ("", "")
+        notes = list(self.hints(call, result))
+        if self._failures >= self.limits.repeats:
+            notes.append(
+                Annex("repeated failure", prompt_text("notes/repeated").format(times=self._failures))
+            )
+        return notes
+
+    def _pressure(self) -> list[Annex]:
+        """Words about what runs out: the steps of this turn, the context window."""
+        notes = []
+        window = self.model.profile.context_window
+        if window and "pressure" not in self.session.standing:
+            percent = 100 * self.session.last_input // window
+            if percent >= 100 * self.limits.pressure:
+                notes.append(Annex("pressure", prompt_text("notes/pressure").format(percent=percent)))
+                self.session.stand({**self.session.standing, "pressure": str(percent)})
+        if self.calls == self.limits.max_turns:
+            notes.append(Annex("budget", str(prompt_text("notes/budget"))))
+        return notes
+
+    def _refuse(self, calls: tuple[ToolCall, ...]) -> None:
+        for call in calls:
+            self.session.append(
+                Message(
+                    "tool", str(prompt_text("notes/refused")), call_id=call.id, name=call.name, error=True
+                )
+            )
+        self._stopped([])
+
+    async def _ended(self, reason: str, text: str = "") -> TurnEnded:
+        await self.session.save()
+        return TurnEnded(text, self.usage, self.calls, reason)  # type: ignore[arg-type]
+
+
+def _record(answer: Completed, started: str) -> CallRecord:
+    return CallRecord(
+        n=0,
+        epoch=0,
+        started=started,
+        head="",
+        tail="",
+        fragments=0,
+        chain="",
+        messages=0,
+        usage=answer.usage,
+        request_id=answer.request_id,
+        model=answer.model,
+        stop=answer.stop,
+    )
