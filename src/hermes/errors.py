@@ -6,6 +6,7 @@
     ├── ModelError          a model could not be called, or answered with an error
     ├── PromptError         a stored or exported prompt cannot be used
     ├── StoreError          sessions cannot be read or written
+    │   └── SessionBusy     someone else holds this session, or went on with it
     ├── TrustError          what the owner accepted cannot be stored
     └── UsageError          a command was asked for something that does not exist
 
@@ -76,6 +77,14 @@ class ModelError(HermesError):
 
 class StoreError(HermesError):
     """Sessions cannot be read or written."""
+
+
+class SessionBusy(StoreError):
+    """Someone else holds this session, or went on with it; `holder` names who, where that is known."""
+
+    def __init__(self, message: str, holder: str = "") -> None:
+        super().__init__(message)
+        self.holder = holder
 
 
 class PromptError(HermesError):

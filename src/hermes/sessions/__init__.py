@@ -1,0 +1,1 @@
+"""The session store: what was said and sent, in SQLite or in PostgreSQL."""

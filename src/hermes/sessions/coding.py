@@ -1,0 +1,66 @@
+"""How records look inside a store: short JSON for messages, fragments as what differs from their text."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from hermes.errors import StoreError
+from hermes.messages import Annex, Message, ToolCall
+
+_DEFAULT = Message("user")
+_OTHER = tuple(f.name for f in fields(Message) if f.name not in ("role", "text"))
+_RAW, _DEFLATED = b"\0", b"\1"
+NEAR = 8
+"""Fragments of no more messages than this are kept as what differs from their texts."""
+
+
+def compact(value: object) -> str:
+    """JSON without blanks, keys in order."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def message_data(message: Message) -> str:
+    """All of a message but its role and text; what is as usual is left out."""
+    found: dict[str, Any] = {n: v for n in _OTHER if (v := getattr(message, n)) != getattr(_DEFAULT, n)}
+    if message.annex:
+        found["annex"] = [[a.kind, a.text, a.place] for a in message.annex]
+    if message.tool_calls:
+        found["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
+    return compact(found) if found else ""
+
+
+def message_from(role: Any, text: str, data: str) -> Message:
+    """The message again."""
+    if not data:
+        return Message(role, text)
+    found = json.loads(data)
+    if "annex" in found:
+        found["annex"] = tuple(Annex(*a) for a in found["annex"])
+    if "tool_calls" in found:
+        found["tool_calls"] = tuple(ToolCall(*c) for c in found["tool_calls"])
+    return Message(role, text, **found)
+
+
+def pack(body: bytes, texts: Iterable[str] = ()) -> bytes:
+    """Bytes made short. What stands in `texts` costs next to nothing; `unpack` must be given the same."""
+    known = "".join(texts).encode()
+    # The dictionary is all that a deflate window reaches; a small memory level is quicker to set up.
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -15, 5 if len(body) < 4096 else 8, zdict=known[-32768:])
+    packed = deflate.compress(body) + deflate.flush()
+    return _DEFLATED + packed if len(packed) < len(body) else _RAW + body
+
+
+def unpack(packed: bytes, texts: Iterable[str] = ()) -> bytes:
+    """The bytes again; StoreError when they were damaged."""
+    if packed[:1] == _RAW:
+        return packed[1:]
+    known = "".join(texts).encode()
+    inflate = zlib.decompressobj(-15, zdict=known[-32768:])
+    try:
+        return inflate.decompress(packed[1:]) + inflate.flush()
+    except zlib.error as error:
+        raise StoreError(f"stored bytes are damaged ({error}); see: hermes sessions check") from None

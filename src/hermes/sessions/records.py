@@ -1,0 +1,180 @@
+"""What a session leaves behind: its messages, the bytes that were sent for them, and every call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from hermes.messages import Message, Role, Usage
+from hermes.text import well_formed
+
+NO_CHAIN = ""
+"""The chain of an epoch of which nothing was sent yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session as it stands now. `prompt_json` is the frozen prompt, `tools` the frozen list as JSON.
+
+    `state` is JSON of whatever must survive beside the messages (standing overlays, hints that were seen).
+    `parent` is the session it was branched or delegated from. `epoch` is the number of the current one.
+    """
+
+    id: str
+    created: str
+    title: str = ""
+    platform: str = ""
+    model: str = ""
+    provider: str = ""
+    codec: str = ""
+    parent: str = ""
+    epoch: int = 0
+    prompt_json: str = ""
+    tools: str = "[]"
+    state: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A message with its place in the session; places count from 0 without a gap and are never used again."""
+
+    seq: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Bytes as they were sent for the messages `first_seq` to `last_seq`.
+
+    `n` counts from 0 within the epoch. A message may have several fragments, and a fragment several messages.
+    """
+
+    epoch: int
+    n: int
+    first_seq: int
+    last_seq: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call of the model: enough to make the body of its request again, byte for byte.
+
+    The body is the head, the first `fragments` fragments of the epoch parted by commas, and the tail; then
+    each of `inserts` put in at its offset in that body (cache marks, which move). `head` and `tail` are
+    digests of stored bytes; `chain` is that of the fragments. `n` counts from 1. `messages` were in the
+    session when the call was made. `predicted` is how many cached tokens were expected.
+    """
+
+    n: int
+    epoch: int
+    started: str
+    head: str
+    tail: str
+    fragments: int
+    chain: str
+    messages: int
+    usage: Usage = field(default_factory=Usage)
+    request_id: str = ""
+    model: str = ""
+    stop: str = ""
+    predicted: int = 0
+    inserts: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """The beginning of a run of calls of which each starts with all bytes of the one before."""
+
+    n: int
+    reason: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """All that one step adds, stored in one durable transaction or not at all.
+
+    `session` is the session from now on, when anything of it changed. `blobs` are heads and tails that
+    `calls` name by digest; those that are stored already need not be given again. `at` is when, ISO 8601.
+    """
+
+    at: str
+    messages: tuple[StoredMessage, ...] = ()
+    fragments: tuple[Fragment, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
+    epochs: tuple[EpochRecord, ...] = ()
+    blobs: tuple[bytes, ...] = ()
+    session: SessionRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A line of a list of sessions. `updated` is when the last step was stored."""
+
+    id: str
+    title: str
+    created: str
+    updated: str
+    platform: str
+    model: str
+    provider: str
+    parent: str
+    messages: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """Which sessions are listed: an empty field lets all through; `title` is looked for without case."""
+
+    platform: str = ""
+    model: str = ""
+    parent: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that was found. `marks` are the places in `snippet` of what was looked for."""
+
+    session: str
+    title: str
+    seq: int
+    role: Role
+    time: str
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+    score: float = 0.0
+
+
+def chain(previous: str, bodies: Iterable[bytes]) -> str:
+    """The digest of fragments that follow those of the chain `previous`; each costs only itself."""
+    for body in bodies:
+        previous = hashlib.sha256(previous.encode("ascii") + body).hexdigest()
+    return previous
+
+
+def storable(text: str) -> str:
+    """A text that both stores give back as it was: lone surrogates and U+0000 as U+FFFD."""
+    text = well_formed(text)
+    return text.replace("\0", "\ufffd") if "\0" in text else text
+
+
+def storable_message(message: Message) -> Message:
+    """The message as the stores keep it; the same object when nothing is to be changed."""
+    own = ("text", "call_id", "name", "reasoning", "opaque", "id", "time")
+    changed: dict[str, object] = {n: t for n in own if (t := storable(s := getattr(message, n))) is not s}
+    if message.annex:
+        annex = tuple(replace(a, kind=storable(a.kind), text=storable(a.text)) for a in message.annex)
+        if annex != message.annex:
+            changed["annex"] = annex
+    if message.tool_calls:
+        calls = tuple(
+            replace(c, id=storable(c.id), name=storable(c.name), arguments=storable(c.arguments))
+            for c in message.tool_calls
+        )
+        if calls != message.tool_calls:
+            changed["tool_calls"] = calls
+    return replace(message, **changed) if changed else message  # type: ignore[arg-type]

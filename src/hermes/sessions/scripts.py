@@ -1,0 +1,263 @@
+"""What the store does, written once for both databases.
+
+A script is a generator: it yields a statement with its values and is sent the rows. An engine runs it inside
+one transaction, so a script that raises leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple, TypeVar
+
+from hermes.errors import SessionBusy, StoreError
+from hermes.messages import Usage
+from hermes.provenance import digest_of
+from hermes.sessions.coding import NEAR, compact, message_data, message_from, pack, unpack
+from hermes.sessions.records import (
+    CallRecord,
+    EpochRecord,
+    Fragment,
+    SessionRecord,
+    Step,
+    StoredMessage,
+    storable,
+    storable_message,
+)
+from hermes.sessions.search import folded
+
+T = TypeVar("T")
+Rows = list[tuple[Any, ...]]
+Script = Generator[tuple[str, Sequence[Any]], Rows, T]
+
+
+class Dialect(NamedTuple):
+    """Where the databases differ: how a row is locked, and how words are kept."""
+
+    locked: str
+    add_words: str
+
+
+SQLITE = Dialect("", "INSERT INTO words (rowid, body, tags) VALUES (?, ?, ?)")
+POSTGRES = Dialect(" FOR UPDATE", "INSERT INTO words (message, body) VALUES (?, ?)")
+
+_SESSION = "title = ?, platform = ?, model = ?, provider = ?, codec = ?, parent = ?, epoch = ?, state = ?"
+
+
+def create(dialect: Dialect, session: SessionRecord, step: Step | None) -> Script[None]:
+    if (yield "SELECT 1 FROM sessions WHERE id = ?", (session.id,)):
+        raise StoreError(f"there is a session {session.id} already; a new session needs a new id")
+    step = step or Step(session.created)
+    epochs = step.epochs or (EpochRecord(0, "new session", session.created),)
+    yield (
+        "INSERT INTO sessions (id, created, updated, title, platform, model, provider, codec, parent, epoch,"
+        " state) VALUES (?, ?, ?, '', '', '', '', '', '', 0, '')",
+        (storable(session.id), session.created, session.created),
+    )
+    whole = Step(
+        step.at, step.messages, step.fragments, step.calls, epochs, step.blobs, step.session or session
+    )
+    yield from commit(dialect, session.id, whole)
+
+
+def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
+    found = yield (
+        "SELECT key, messages, calls, updated FROM sessions WHERE id = ? AND deleted = 0"  # noqa: S608
+        + dialect.locked,
+        (session_id,),
+    )
+    if not found:
+        raise missing(session_id)
+    key, messages, calls, updated = found[0]
+    _continues(session_id, "message", messages, [m.seq for m in step.messages])
+    _continues(session_id, "call", calls + 1, [c.n for c in step.calls])
+    for epoch in step.epochs:
+        yield (
+            "INSERT INTO epochs (session, n, reason, at) VALUES (?, ?, ?, ?)",
+            (key, epoch.n, storable(epoch.reason), epoch.at),
+        )
+    texts = yield from _add_messages(dialect, key, step.messages)
+    yield from _add_fragments(key, step.fragments, texts)
+    for blob in step.blobs:
+        yield from _add_blob(key, blob)
+    yield from _add_calls(key, step.calls)
+    yield (
+        "UPDATE sessions SET updated = ?, messages = ?, calls = ? WHERE key = ?",
+        (max(step.at, updated), messages + len(step.messages), calls + len(step.calls), key),
+    )
+    if step.session:
+        yield from _change(key, session_id, step.session)
+
+
+def missing(session_id: str) -> StoreError:
+    return StoreError(f"there is no session {session_id}; see: hermes sessions list")
+
+
+def _continues(session_id: str, what: str, first: int, given: list[int]) -> None:
+    if given == list(range(first, first + len(given))):
+        return
+    raise SessionBusy(
+        f"session {session_id} was continued elsewhere: its next {what} is {first}, not {given[0]}; "
+        "load it again before going on"
+    )
+
+
+def _add_messages(dialect: Dialect, key: int, messages: tuple[StoredMessage, ...]) -> Script[dict[int, str]]:
+    texts = {}
+    for stored in messages:
+        message = storable_message(stored.message)
+        texts[stored.seq] = message.text
+        rows = yield (
+            "INSERT INTO messages (session, seq, role, text, data) VALUES (?, ?, ?, ?, ?) RETURNING key",
+            (key, stored.seq, message.role, message.text, message_data(message)),
+        )
+        if words := folded(message.text):
+            values = (rows[0][0], words, f"s{key} {message.role}")
+            yield dialect.add_words, values[: dialect.add_words.count("?")]
+    return texts
+
+
+def _add_fragments(key: int, fragments: tuple[Fragment, ...], texts: dict[int, str]) -> Script[None]:
+    for f in fragments:
+        for seq in _near(f.first_seq, f.last_seq):
+            if seq not in texts:
+                rows = yield "SELECT text FROM messages WHERE session = ? AND seq = ?", (key, seq)
+                texts[seq] = rows[0][0] if rows else ""
+        packed = pack(f.body, [texts[seq] for seq in _near(f.first_seq, f.last_seq)])
+        yield (
+            "INSERT INTO fragments (session, epoch, n, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)",
+            (key, f.epoch, f.n, f.first_seq, f.last_seq, packed),
+        )
+
+
+def _near(first: int, last: int) -> range:
+    """The messages whose texts help to pack a fragment; none of a long run: they'd be read each time."""
+    return range(first, last + 1 if last - first < NEAR else first)
+
+
+def _add_blob(key: int, body: bytes) -> Script[int]:
+    digest = digest_of(body)
+    rows = yield "SELECT key FROM blobs WHERE session = ? AND digest = ?", (key, digest)
+    if not rows:
+        rows = yield (
+            "INSERT INTO blobs (session, digest, body) VALUES (?, ?, ?) RETURNING key",
+            (key, digest, pack(body)),
+        )
+    return int(rows[0][0])
+
+
+def _add_calls(key: int, calls: tuple[CallRecord, ...]) -> Script[None]:
+    for c in calls:
+        ends = []
+        for digest in (c.head, c.tail):
+            rows = yield "SELECT key FROM blobs WHERE session = ? AND digest = ?", (key, digest)
+            if not rows:
+                raise StoreError(
+                    f"call {c.n} names bytes {digest[:12]}… that are not stored; give them with it"
+                )
+            ends.append(rows[0][0])
+        usage = compact({name: count for name, count in asdict(c.usage).items() if count})
+        inserts = compact(c.inserts) if c.inserts else ""
+        sent = (key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages)
+        told = (storable(c.request_id), storable(c.model), storable(c.stop), c.predicted, inserts)
+        yield (
+            "INSERT INTO calls (session, n, epoch, started, head, tail, fragments, chain, messages,"
+            " usage, request_id, model, stop, predicted, inserts)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*sent, usage, *told),
+        )
+
+
+def _change(key: int, session_id: str, session: SessionRecord) -> Script[None]:
+    if session.id != session_id:
+        raise StoreError(f"a step of session {session_id} brings the session {session.id}")
+    prompt = yield from _add_blob(key, storable(session.prompt_json).encode())
+    tools = yield from _add_blob(key, storable(session.tools).encode())
+    names = (session.title, session.platform, session.model, session.provider, session.codec, session.parent)
+    yield (
+        f"UPDATE sessions SET {_SESSION}, prompt = ?, tools = ? WHERE key = ?",  # noqa: S608
+        (*map(storable, names), session.epoch, storable(session.state), prompt, tools, key),
+    )
+
+
+def get(session_id: str) -> Script[SessionRecord | None]:
+    rows = yield (
+        "SELECT s.id, s.created, s.title, s.platform, s.model, s.provider, s.codec, s.parent, s.epoch,"
+        " p.body, t.body, s.state FROM sessions s LEFT JOIN blobs p ON p.key = s.prompt"
+        " LEFT JOIN blobs t ON t.key = s.tools WHERE s.id = ? AND s.deleted = 0",
+        (session_id,),
+    )
+    if not rows:
+        return None
+    prompt, tools = (unpack(body).decode() for body in rows[0][9:11])
+    return SessionRecord(*(*rows[0][:9], prompt, tools, rows[0][11]))
+
+
+def key_of(session_id: str) -> Script[int]:
+    rows = yield "SELECT key FROM sessions WHERE id = ? AND deleted = 0", (session_id,)
+    if not rows:
+        raise missing(session_id)
+    return int(rows[0][0])
+
+
+def messages(session_id: str, from_seq: int) -> Script[tuple[StoredMessage, ...]]:
+    key = yield from key_of(session_id)
+    rows = yield (
+        "SELECT seq, role, text, data FROM messages WHERE session = ? AND seq >= ? ORDER BY seq",
+        (key, from_seq),
+    )
+    return tuple(StoredMessage(seq, message_from(role, text, data)) for seq, role, text, data in rows)
+
+
+def fragments(session_id: str, epoch: int) -> Script[tuple[Fragment, ...]]:
+    key = yield from key_of(session_id)
+    rows = yield (
+        "SELECT n, first_seq, last_seq, body FROM fragments WHERE session = ? AND epoch = ? ORDER BY n",
+        (key, epoch),
+    )
+    if not rows:
+        return ()
+    texts = yield (
+        "SELECT seq, text FROM messages WHERE session = ? AND seq BETWEEN ? AND ?",
+        (key, min(r[1] for r in rows), max(r[2] for r in rows)),
+    )
+    known: dict[int, str] = dict(texts)
+
+    def body(first: int, last: int, packed: bytes) -> bytes:
+        return unpack(packed, [known.get(seq, "") for seq in _near(first, last)])
+
+    return tuple(
+        Fragment(epoch, n, first, last, body(first, last, packed)) for n, first, last, packed in rows
+    )
+
+
+def calls(session_id: str) -> Script[tuple[CallRecord, ...]]:
+    key = yield from key_of(session_id)
+    rows = yield (
+        "SELECT c.n, c.epoch, c.started, h.digest, t.digest, c.fragments, c.chain, c.messages, c.usage,"
+        " c.request_id, c.model, c.stop, c.predicted, c.inserts"
+        " FROM calls c JOIN blobs h ON h.key = c.head JOIN blobs t ON t.key = c.tail"
+        " WHERE c.session = ? ORDER BY c.n",
+        (key,),
+    )
+    return tuple(_call(row) for row in rows)
+
+
+def _call(row: tuple[Any, ...]) -> CallRecord:
+    inserts = tuple((at, text) for at, text in json.loads(row[13])) if row[13] else ()
+    return CallRecord(*(*row[:8], Usage(**json.loads(row[8])), *row[9:13], inserts))
+
+
+def epochs(session_id: str) -> Script[tuple[EpochRecord, ...]]:
+    key = yield from key_of(session_id)
+    rows = yield "SELECT n, reason, at FROM epochs WHERE session = ? ORDER BY n", (key,)
+    return tuple(EpochRecord(*row) for row in rows)
+
+
+def blob(session_id: str, digest: str) -> Script[bytes]:
+    key = yield from key_of(session_id)
+    rows = yield "SELECT body FROM blobs WHERE session = ? AND digest = ?", (key, digest)
+    if not rows:
+        raise StoreError(f"session {session_id} has no stored bytes {digest[:12]}…")
+    return unpack(rows[0][0])

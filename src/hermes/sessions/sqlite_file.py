@@ -1,0 +1,153 @@
+"""The SQLite file: opened with the right settings, at the newest schema, its faults put into words."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hermes.errors import StoreError
+from hermes.sessions import schema
+from hermes.sessions.scripts import Script
+
+if TYPE_CHECKING:
+    import apsw
+
+T = TypeVar("T")
+PATIENCE = 60.0
+"""Seconds that a writer waits for another process before it gives up."""
+
+_SETTINGS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA cache_size = -16000;
+PRAGMA temp_store = MEMORY;
+"""
+
+
+def connect(path: str) -> apsw.Connection:
+    """A connection with the settings that all share; a new file is for its owner's eyes only."""
+    import apsw
+
+    with in_words(path):
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        connection = apsw.Connection(path)
+        connection.set_busy_handler(_patience())
+        _patiently(lambda: connection.execute(_SETTINGS))
+    return connection
+
+
+def prepare(connection: apsw.Connection, path: str) -> None:
+    """Bring the file to the newest schema; StoreError when it is newer than this Hermes."""
+    newest = len(schema.SQLITE)
+    with in_words(path):
+        if _version(connection) == newest:
+            return
+        _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+        try:
+            found = _version(connection)
+            if found > newest:
+                raise StoreError(
+                    f"{path} has schema {found}, this Hermes knows up to {newest}: a newer Hermes wrote it. "
+                    "Update Hermes, or use another home"
+                )
+            for statements in schema.SQLITE[found:]:
+                for statement in statements:
+                    connection.execute(statement)
+            connection.pragma("user_version", newest)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def _version(connection: apsw.Connection) -> int:
+    return int(connection.pragma("user_version"))
+
+
+def run(connection: apsw.Connection, script: Script[T], begin: str) -> T:
+    """Run a script in a transaction of its own."""
+    connection.execute(begin)
+    try:
+        result = drive(connection, script)
+        connection.execute("COMMIT")
+    except BaseException:
+        if not connection.get_autocommit():
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def drive(connection: apsw.Connection, script: Script[T]) -> T:
+    """Run a script inside the transaction that is open."""
+    rows: list[tuple[Any, ...]] | None = None
+    try:
+        while True:
+            sql, values = script.send(rows)  # type: ignore[arg-type]  # the first is None, as generators want
+            rows = connection.execute(sql, values).fetchall()
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def in_words(path: str) -> Iterator[None]:
+    """SQLite's errors as StoreError, each with what to do about it."""
+    import apsw
+
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreError(
+            f"{path} is damaged ({error}). It was left as it is. Copy it and the files {path}-wal and "
+            f"{path}-shm to a safe place, then see: hermes sessions check"
+        ) from None
+    except apsw.FullError:
+        raise StoreError(
+            f"{path} cannot grow: the disk is full. Make room; nothing stored was lost"
+        ) from None
+    except apsw.BusyError:
+        raise StoreError(
+            f"{path} was being written by another process for {PATIENCE:.0f} seconds; this is not stored. "
+            "Look for a process that hangs, then try again"
+        ) from None
+    except apsw.Error as error:
+        raise StoreError(f"{path} cannot be used: {error}") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be used: {(error.strerror or str(error)).lower()}") from None
+
+
+def _patience() -> Callable[[int], bool]:
+    """A handler that waits by the clock; naps of uneven length, so that waiters do not march in step."""
+    began = 0.0
+
+    def wait(tries: int) -> bool:
+        nonlocal began
+        now = time.monotonic()
+        if tries == 0:
+            began = now
+        if now - began > PATIENCE:
+            return False
+        time.sleep(random.uniform(0.0002, 0.002))  # noqa: S311
+        return True
+
+    return wait
+
+
+def _patiently(call: Callable[[], object]) -> None:
+    """For the few statements for which SQLite does not ask the busy handler."""
+    import apsw
+
+    wait = _patience()
+    tries = 0
+    while True:
+        try:
+            call()
+            return
+        except apsw.BusyError:
+            if not wait(tries):
+                raise
+            tries += 1
