@@ -1,0 +1,152 @@
+"""What a provider's prompt cache would have made of a request: the published rules, run over the bytes.
+
+For tests and for looking ahead, never for bills. A token is taken to be four bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from hermes.contracts import CacheRules
+from hermes.messages import Usage
+from hermes.providers.cache_marks import unmarked
+
+BYTES_PER_TOKEN = 4
+LOOK_BACK = 20
+MAX_MARKS = 4
+_MARK_NAMES = ("cache_control", "prompt_cache_breakpoint")
+_SECONDS = {"5m": 300.0, "30m": 1800.0, "1h": 3600.0}
+
+
+class BadMarks(ValueError):
+    """Marks that the provider refuses with status 400."""
+
+
+@dataclass(slots=True)
+class PromptCache:
+    """One provider's cache for one model. `clock` gives seconds; `answer` is asked once for each request."""
+
+    rules: CacheRules
+    clock: Callable[[], float]
+    _prefixes: list[bytes] = field(default_factory=list)
+    _entries: dict[bytes, float] = field(default_factory=dict)
+
+    def answer(self, body: bytes) -> Usage:
+        """Input tokens of a body as it was sent, and those read and written. BadMarks when it is refused."""
+        if self.rules.kind == "marks":
+            places = tuple(_places(body))
+            _check([place.lifetime for place in places if place.lifetime])
+            return self._by_marks(places, LOOK_BACK)
+        if self.rules.kind == "prefix" and self.rules.max_marks:
+            *before, newest = _places(body)
+            return self._by_marks((*before, newest._replace(lifetime="30m")), 1)
+        prompt = unmarked(body)[_prompt_start(body) : -2]
+        if self.rules.kind != "prefix":
+            return Usage(input=len(prompt) // BYTES_PER_TOKEN)
+        return self._by_prefix(prompt)
+
+    def _by_prefix(self, prompt: bytes) -> Usage:
+        """The longest prefix that any request before shares, in whole steps, from the minimum on."""
+        common = max((common_length(prompt, old) for old in self._prefixes), default=0) // BYTES_PER_TOKEN
+        step = self.rules.step or 1
+        least = self.rules.minimum_tokens or 0
+        read = common // step * step if common >= least else 0
+        self._prefixes = [old for old in self._prefixes if not prompt.startswith(old)]
+        self._prefixes.append(prompt)
+        return Usage(input=len(prompt) // BYTES_PER_TOKEN, cache_read=read)
+
+    def _by_marks(self, places: tuple[_Place, ...], look_back: int) -> Usage:
+        """Reads look back from each mark; writes happen at marks, each entry lives by its mark."""
+        now, least = self.clock(), self.rules.minimum_tokens or 0
+        marks = [n for n, place in enumerate(places) if place.lifetime]
+        read = 0
+        for mark in marks:
+            for place in places[mark::-1]:
+                if place.position <= places[mark].position - look_back:
+                    break
+                if self._entries.get(place.digest, 0.0) > now:
+                    read = max(read, place.tokens)
+                    break
+        written, long = read, 0
+        for place in (places[n] for n in marks[-MAX_MARKS:] if places[n].tokens >= least):
+            until = now + _SECONDS[place.lifetime]
+            self._entries[place.digest] = max(until, self._entries.get(place.digest, 0.0))
+            if place.tokens > written:
+                long += place.tokens - written if place.lifetime == "1h" else 0
+                written = place.tokens
+        return Usage(places[-1].tokens, read, written - read, cache_write_long=long)
+
+
+class _Place(NamedTuple):
+    """The end of a block: all up to it, how far it is, and the lifetime of a mark that stands here."""
+
+    digest: bytes
+    tokens: int
+    position: int
+    lifetime: str
+
+
+def _places(body: bytes) -> Iterator[_Place]:
+    """The ends of all blocks, tools first, then system, then messages; a run of calls is one position."""
+    seen, size, position, last_run = sha256(), 0, 0, ""
+    for where, run, block in _blocks(json.loads(body)):
+        position += not run or run != last_run
+        last_run = run
+        mark = block.get("cache_control")
+        point = "prompt_cache_breakpoint" in block
+        plain = {name: value for name, value in block.items() if name not in _MARK_NAMES}
+        text = json.dumps([where, plain], ensure_ascii=False, separators=(",", ":")).encode()
+        seen.update(text)
+        size += len(text)
+        lifetime = mark.get("ttl", "5m") if mark else "30m" if point else ""
+        yield _Place(seen.digest(), size // BYTES_PER_TOKEN, position, lifetime)
+
+
+def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each block with where it stands and the run it belongs to: calls, results, or none."""
+    for tool in body.get("tools", ()):
+        yield "tools", "", tool
+    for block in body.get("system", ()):
+        yield "system", "", block
+    for message in body["messages"]:
+        content = message.get("content") or ()
+        if isinstance(content, str):
+            content = ({"type": "text", "text": content},)
+        result = message["role"] == "tool"
+        for block in content:
+            run = "results" if result or block["type"] == "tool_result" else ""
+            yield message["role"], run or ("calls" if block["type"] == "tool_use" else ""), block
+        for call in message.get("tool_calls", ()):
+            yield message["role"], "calls", call
+
+
+def _check(lifetimes: list[str]) -> None:
+    if len(lifetimes) > MAX_MARKS:
+        raise BadMarks(f"at most {MAX_MARKS} cache marks may stand in a request, not {len(lifetimes)}")
+    if unknown := sorted(set(lifetimes) - set(_SECONDS)):
+        raise BadMarks(f"{unknown[0]} is not a lifetime of a cache mark")
+    if sorted(lifetimes, key=lambda t: -_SECONDS[t]) != lifetimes:
+        raise BadMarks("a mark with the longer lifetime must stand before one with the shorter")
+
+
+def _prompt_start(body: bytes) -> int:
+    """Where the prompt begins: what stands before it are scalars that do not reach the model."""
+    return min(at for name in (b'"tools":[', b'"system":[', b'"messages":[') if (at := body.find(name)) >= 0)
+
+
+def common_length(a: bytes, b: bytes) -> int:
+    """How many bytes two texts share at the beginning."""
+    if a.startswith(b):
+        return len(b)
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
