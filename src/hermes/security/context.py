@@ -73,7 +73,8 @@ class Context:
     def _quoted(self, start: int, end: int) -> bool:
         """Whether the passage stands between quotation marks, or in a code span, of its own line."""
         line_start, line_end = self._line(start)
-        after = self._text[end : max(line_end, min(end + 160, len(self._text)))]
+        line_start = max(line_start, start - _BACK)
+        after = self._text[end : min(end + _BACK, max(line_end, end + 160))]
         for mark in '"`':
             if self._text.count(mark, line_start, start) % 2 and mark in after:
                 return True

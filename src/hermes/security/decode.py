@@ -151,7 +151,9 @@ def _at(pattern: re.Pattern[str], text: str, places: list[tuple[int, int]]) -> I
     for _, place in places:
         if place < behind:
             continue
-        if found := pattern.search(text, max(behind, place - 8), place + 200):
+        found = pattern.search(text, max(behind, place - 8), place + 200)
+        behind = place + 100
+        if found:
             match = pattern.match(text, found.start(), found.start() + _LONGEST)
             if match:
                 behind = match.end()

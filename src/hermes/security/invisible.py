@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 
 from hermes.security.findings import Mark
@@ -19,6 +20,9 @@ _FLAG = "\U0001f3f4"
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 _FLAG_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
+_JOINER = "\u200d"
+# The same run so many times says nothing new; joiners are judged each by their neighbours.
+_ENOUGH = 400
 _CONCEAL = re.compile(r"\x1b\[(?:\d+;)*8m")
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _OPENERS = {"\u202a": "\u202c", "\u202b": "\u202c", "\u2066": "\u2069", "\u2067": "\u2069", "\u2068": "\u2069"}
@@ -46,8 +50,11 @@ def find(text: str) -> Iterator[Mark]:
         return
     pattern = re.compile("[" + "".join(map(re.escape, present)) + "]+")
     paired = _paired(text) if any(letter in _OPENERS for letter in present) else frozenset()
+    seen: Counter[str] = Counter()
     for match in pattern.finditer(text):
-        yield from _run(text, match.start(), match.end(), paired)
+        seen[match[0]] += 1
+        if seen[match[0]] <= _ENOUGH or match[0] == _JOINER:
+            yield from _run(text, match.start(), match.end(), paired)
 
 
 def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Mark]:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from itertools import chain
 from operator import or_
-from typing import NamedTuple
 
 from hermes.security.findings import Mark
 from hermes.security.literals import Finder, Literals
@@ -23,15 +22,13 @@ _SPACELESS_WORD = 4
 _MOST_REACH = 130
 _BEFORE = 40
 _MOST_SETS = 10_000
+# One passage in which one rule holds so often has said it.
+_ENOUGH = 300
 
 
-class Hit(NamedTuple):
-    """A word of the lexicon in the view: its classes and languages are bit sets."""
-
-    start: int
-    end: int
-    classes: int
-    languages: int
+Hit = tuple[int, int, int, int]
+"""A word of the lexicon in the view: start, end, its classes and its languages, both as bit sets."""
+_START, _END, _CLASSES, _LANGUAGES = range(4)
 
 
 class Matcher:
@@ -56,22 +53,23 @@ class Matcher:
         `hidden` adds rules for text nobody is shown, `joined` takes words as found inside longer ones.
         """
         hits = self._hits(text, start, end, joined)
-        present = 0
-        for hit in hits:
-            present |= hit.classes
-        rules = self._rules_for(present, hidden)
+        rules = self._rules_for(reduce(or_, (hit[_CLASSES] for hit in hits), 0), hidden)
         if not rules:
             return
         first = 0
-        for last, hit in enumerate(hits):
-            while hits[first].start < hit.start - _MOST_REACH:
+        behind, marked = [0] * len(rules), [0] * len(rules)
+        for last, (at, _, held, _) in enumerate(hits):
+            while hits[first][_START] < at - _MOST_REACH:
                 first += 1
-            for rule, slots in rules:
-                if hit.classes & slots:
-                    chosen = self._fit(rule, hits, first, last)
-                    if chosen and self._stands(rule, text, chosen, joined):
-                        begin, stop = chosen[0].start, _word_end(text, max(hit.end for hit in chosen))
-                        yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
+            for number, (rule, slots) in enumerate(rules):
+                if not held & slots or at < behind[number] or marked[number] > _ENOUGH:
+                    continue
+                chosen = self._fit(rule, hits, first, last)
+                if chosen and self._stands(rule, text, chosen, joined):
+                    begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
+                    behind[number] = stop
+                    marked[number] += 1
+                    yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
 
     def _hits(self, text: str, start: int, end: int, joined: bool) -> list[Hit]:
         hits: list[Hit] = []
@@ -79,13 +77,13 @@ class Matcher:
         passage = text[start:end]
         for number, at, to in search.find(passage):
             for held, spoken in self._plain[number]:
-                hits.append(Hit(start + at, start + to, held, spoken))
+                hits.append((start + at, start + to, held, spoken))
             if number in self._longer:
                 following, behind = self._longer[number], passage[to + 1 : to + 2]
                 candidates = following.get(behind, ()) if behind.isalpha() else chain(*following.values())
                 for held, spoken, rest, ends in candidates:
                     if (stop := _follows(passage, to, rest, ends)) >= 0:
-                        hits.append(Hit(start + at, start + stop, held, spoken))
+                        hits.append((start + at, start + stop, held, spoken))
         hits.sort()
         return hits
 
@@ -105,61 +103,27 @@ class Matcher:
     def _fit(self, rule: Phrase, hits: Sequence[Hit], first: int, last: int) -> list[Hit]:
         """Hits that fill all slots with `last` among them, in one language and within the span; or none."""
         newest = hits[last]
-        slots = rule.slots
+        span = rule.span * (_SPACELESS_WORD if newest[_LANGUAGES] & self._spaceless else _WORD)
+        low, edge = last, newest[_START] - span
+        while low > first and hits[low - 1][_START] >= edge:
+            low -= 1
+        near = hits[low:last]
         if rule.ordered:
-            return self._fit_order(rule, hits, first, last) if newest.classes & slots[-1] else []
-        for own, slot in enumerate(slots):
-            if not newest.classes & slot:
-                continue
-            languages, chosen = newest.languages, [newest]
-            reach = self._reach(rule, newest)
-            for number, wanted in enumerate(slots):
-                if number == own:
-                    continue
-                for at in range(last - 1, first - 1, -1):
-                    hit = hits[at]
-                    if hit.start < newest.start - reach:
-                        at = first - 1
-                        break
-                    if hit.classes & wanted and hit.languages & languages and not _overlaps(hit, chosen):
-                        chosen.append(hit)
-                        languages &= hit.languages
-                        break
-                else:
-                    break
-                if at < first:
-                    break
-            if len(chosen) == len(slots):
-                return sorted(chosen)
+            return _in_order(rule.slots, near, newest)
+        for own, slot in enumerate(rule.slots):
+            if newest[_CLASSES] & slot:
+                chosen = _in_any_order([*rule.slots[:own], *rule.slots[own + 1 :]], near, newest)
+                if chosen:
+                    return chosen
         return []
 
-    def _fit_order(self, rule: Phrase, hits: Sequence[Hit], first: int, last: int) -> list[Hit]:
-        newest = hits[last]
-        chosen, languages = [newest], newest.languages
-        edge = newest.start - self._reach(rule, newest)
-        at = last - 1
-        for wanted in reversed(rule.slots[:-1]):
-            while at >= first and hits[at].start >= edge:
-                hit = hits[at]
-                at -= 1
-                if hit.classes & wanted and hit.languages & languages and hit.end <= chosen[-1].start:
-                    chosen.append(hit)
-                    languages &= hit.languages
-                    break
-            else:
-                return []
-        return chosen[::-1]
-
-    def _reach(self, rule: Phrase, hit: Hit) -> int:
-        return rule.span * (_SPACELESS_WORD if hit.languages & self._spaceless else _WORD)
-
     def _stands(self, rule: Phrase, text: str, chosen: list[Hit], joined: bool) -> bool:
-        start, end = chosen[0].start, max(hit.end for hit in chosen)
+        start, end = chosen[0][_START], max(hit[_END] for hit in chosen)
         if rule.before and not _compiled(rule.before).search(text, max(0, start - _BEFORE), start):
             return False
         if rule.after and not _compiled(rule.after).match(text, _word_end(text, end)):
             return False
-        if rule.close and not _compiled(rule.close).fullmatch(text, chosen[0].end, chosen[1].start):
+        if rule.close and not _compiled(rule.close).fullmatch(text, chosen[0][_END], chosen[1][_START]):
             return False
         if not joined and _torn(text[start:end]):
             return False
@@ -211,8 +175,40 @@ def _word_end(text: str, at: int) -> int:
     return at
 
 
+def _in_order(slots: tuple[int, ...], near: Sequence[Hit], newest: Hit) -> list[Hit]:
+    """The nearest hits before `newest` that fill the slots one after the other."""
+    if not newest[_CLASSES] & slots[-1]:
+        return []
+    chosen, languages, at = [newest], newest[_LANGUAGES], len(near) - 1
+    for wanted in reversed(slots[:-1]):
+        while at >= 0:
+            hit = near[at]
+            at -= 1
+            if hit[_CLASSES] & wanted and hit[_LANGUAGES] & languages and hit[_END] <= chosen[-1][_START]:
+                chosen.append(hit)
+                languages &= hit[_LANGUAGES]
+                break
+        else:
+            return []
+    return chosen[::-1]
+
+
+def _in_any_order(slots: Sequence[int], near: Sequence[Hit], newest: Hit) -> list[Hit]:
+    """The nearest hits before `newest` that fill the other slots, whatever their order."""
+    chosen, languages = [newest], newest[_LANGUAGES]
+    for wanted in slots:
+        for hit in reversed(near):
+            if hit[_CLASSES] & wanted and hit[_LANGUAGES] & languages and not _overlaps(hit, chosen):
+                chosen.append(hit)
+                languages &= hit[_LANGUAGES]
+                break
+        else:
+            return []
+    return sorted(chosen)
+
+
 def _overlaps(hit: Hit, chosen: Sequence[Hit]) -> bool:
-    return any(hit.start < other.end and other.start < hit.end for other in chosen)
+    return any(hit[_START] < other[_END] and other[_START] < hit[_END] for other in chosen)
 
 
 @lru_cache(maxsize=2048)

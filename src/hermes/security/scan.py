@@ -7,8 +7,10 @@ Linear in the length of the text; rules and automata are loaded by the first sca
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from hermes.security.findings import Finding, Mark, Severity
@@ -21,6 +23,8 @@ __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
 _AROUND = 110
 _DEEPEST = 2
+# A text with so many grave findings of one kind gains nothing from another.
+_ENOUGH = 60
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -42,12 +46,16 @@ def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Itera
     view = fold(text)
     passages, places, riddles = _survey(view.text, whole=bool(hidden or joined))
     context = Context(view.text)
-    for start, end in passages:
-        for mark in matcher().find(view.text, start, end, hidden, joined):
-            soft = not hidden and context.mentions(mark.start, mark.end)
-            yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
-    for mark, may_soften in shapes().find(view.text, places):
+    grave: Counter[str] = Counter()
+    found = chain(
+        ((mark, True) for start, end in passages for mark in matcher().find(view.text, start, end, hidden, joined)),
+        shapes().find(view.text, places),
+    )
+    for mark, may_soften in found:
+        if grave[mark.id] > _ENOUGH:
+            continue
         soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
+        grave[mark.id] += not soft
         yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
     if depth < _DEEPEST:
         yield from _hidden(text, depth)
@@ -99,17 +107,19 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
 
     signposts = _signposts()
     places: list[tuple[str, int]] = []
-    riddles: dict[tuple[int, str], Riddle] = {}
+    riddles: list[Riddle] = []
+    read_to: dict[str, int] = {}
     passages: list[tuple[int, int]] = []
     low = high = -1
     for number, start, end in signposts.words.find(text):
         if trigger := signposts.triggers.get(number):
             places.append((trigger, start))
         if number in signposts.idle:
-            if how := signposts.riddles.get(number):
+            how = signposts.riddles.get(number)
+            if how and start >= read_to.get(how, 0):
                 begin, stop = _line_around(text, start, end)
-                if (begin, how) not in riddles:
-                    riddles[begin, how] = (begin, stop, undo(text[begin:stop], how), how)
+                read_to[how] = stop
+                riddles.append((begin, stop, undo(text[begin:stop], how), how))
             continue
         if low >= 0 and start - _AROUND <= high:
             high = end + _AROUND
@@ -122,7 +132,7 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
     for number, start in signposts.signs(narrow(text)):
         places += [(trigger, start + offset) for trigger, offset in signposts.names[number]]
     places.sort(key=lambda place: place[1])
-    return ([(0, len(text))] if whole else passages), places, list(riddles.values())
+    return ([(0, len(text))] if whole else passages), places, riddles
 
 
 def _line_around(text: str, start: int, end: int) -> tuple[int, int]:

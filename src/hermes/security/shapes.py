@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from hermes.security.findings import Mark
@@ -12,6 +12,8 @@ from hermes.security.rulebook import Shape, load
 # No shape reads further than this behind its trigger.
 _REACH = 520
 _BEFORE = 160
+_LONGEST_NEED = 32
+_CROWD, _LEAST = 8, 64
 
 
 class Shapes:
@@ -23,25 +25,58 @@ class Shapes:
             for trigger in shape.triggers:
                 self.triggers.setdefault(trigger, []).append(shape)
 
-    def find(self, text: str, places: Iterable[tuple[str, int]]) -> Iterator[tuple[Mark, bool]]:
+    def find(self, text: str, places: Sequence[tuple[str, int]]) -> Iterator[tuple[Mark, bool]]:
         """Marks for triggers at places of the view, each with whether its context may soften it."""
-        behind: dict[int, int] = {}
-        around: dict[int, tuple[Shape, list[tuple[int, int]]]] = {}
-        for trigger, start in places:
-            for shape in self.triggers.get(trigger, ()):
-                key = id(shape)
-                low, high = start - shape.back, min(len(text), start + _REACH)
-                if start < behind.get(key, 0) or (shape.needs and not _near(shape.needs, text, low, high)):
+        states: dict[str, _State] = {}
+        by_trigger: dict[str, list[_State]] = {}
+        last = len(places) - 1
+        for at, (trigger, start) in enumerate(places):
+            if trigger not in by_trigger:
+                by_trigger[trigger] = [
+                    states.setdefault(shape.regex, _State(shape)) for shape in self.triggers.get(trigger, ())
+                ]
+            # Where triggers crowd, the later ones read on: no text is read more than a few times.
+            reach = max(places[at + _CROWD][1], start + _LEAST) if at + _CROWD <= last else len(text)
+            high = min(reach, start + _REACH, len(text))
+            for seen in by_trigger[trigger]:
+                low = max(0, start - seen.shape.back)
+                if start < seen.behind or not seen.needed(text, low, high):
                     continue
-                if shape.back:
-                    _widen(around.setdefault(key, (shape, []))[1], max(0, low), high)
-                elif match := _compiled(shape.regex).match(text, start, high):
-                    behind[key] = match.end()
-                    yield from _mark(shape, text, match)
-        for shape, windows in around.values():
-            for low, high in windows:
-                for match in _compiled(shape.regex).finditer(text, low, high):
-                    yield from _mark(shape, text, match)
+                if seen.shape.back:
+                    _widen(seen.windows, low, high)
+                elif match := _compiled(seen.shape.regex).match(text, start, high):
+                    seen.behind = match.end()
+                    yield from _mark(seen.shape, text, match)
+        for seen in states.values():
+            for low, high in seen.windows:
+                for match in _compiled(seen.shape.regex).finditer(text, low, high):
+                    yield from _mark(seen.shape, text, match)
+
+
+class _State:
+    """How far one shape has come in one text."""
+
+    __slots__ = ("_bare", "behind", "shape", "windows")
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.behind = 0
+        self.windows: list[tuple[int, int]] = []
+        self._bare = 0
+
+    def needed(self, text: str, low: int, high: int) -> bool:
+        """Whether a need of the shape stands in [low, high). Places come in order, so what was found bare stays so."""
+        if not self.shape.needs:
+            return True
+        if high <= self._bare:
+            return False
+        begin, ahead = max(low, self._bare - _LONGEST_NEED), high + _REACH
+        window = text[begin:ahead]
+        if not any(need in window for need in self.shape.needs):
+            self._bare = ahead
+            return False
+        window = text[begin:high]
+        return any(need in window for need in self.shape.needs)
 
 
 def _mark(shape: Shape, text: str, match: re.Match[str]) -> Iterator[tuple[Mark, bool]]:
@@ -78,11 +113,6 @@ def _widen(windows: list[tuple[int, int]], low: int, high: int) -> None:
         windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
     else:
         windows.append((low, high))
-
-
-def _near(needs: tuple[str, ...], text: str, low: int, high: int) -> bool:
-    window = text[max(0, low) : high]
-    return any(need in window for need in needs)
 
 
 @lru_cache(maxsize=512)
