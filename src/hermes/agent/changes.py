@@ -1,0 +1,59 @@
+"""What has changed outside since a prompt was frozen, as words for the tail of the conversation."""
+
+from __future__ import annotations
+
+import difflib
+
+from hermes.agent.overlays import fenced
+from hermes.messages import Annex
+from hermes.prompt import SystemPrompt
+from hermes.prompts import prompt_text
+from hermes.turns import EphemeralOverlay
+
+MAX_LINES = 60
+MAX_CHARS = 6_000
+
+_WATCHED = {
+    "memory": "memory changed",
+    "user profile": "memory changed",
+    "skills index": "skills changed",
+    "project context": "context changed",
+    "platform hint": "surface changed",
+    "system message": "system message changed",
+}
+"""Slots whose change the model is told of, and the kind of overlay that tells it."""
+
+
+def changed_since(frozen: SystemPrompt, current: SystemPrompt) -> tuple[EphemeralOverlay, ...]:
+    """An overlay for each kind of change between the frozen prompt and the one a new session would get.
+
+    The frozen prompt does not move: the model reads what was there and, at the tail, what is different now.
+    """
+    told: dict[str, list[str]] = {}
+    before = {s.slot: s.text for s in frozen.sections}
+    for section in current.sections:
+        kind = _WATCHED.get(section.slot)
+        if kind and section.text != before.get(section.slot, ""):
+            told.setdefault(kind, []).append(_difference(before.get(section.slot, ""), section.text))
+    return tuple(_overlay(kind, "\n".join(parts)) for kind, parts in told.items())
+
+
+def _overlay(kind: str, difference: str) -> EphemeralOverlay:
+    text = prompt_text("notes/changed").format(kind=kind)
+    return EphemeralOverlay(Annex(kind, fenced(kind, f"{text}\n{difference}")), "standing")
+
+
+def _difference(before: str, after: str) -> str:
+    """The changed lines, `-` was and `+` is now; the whole text of a section that is new."""
+    if not before:
+        return _capped(after)
+    lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=1))[2:]
+    if len(lines) > MAX_LINES:
+        lines = [*lines[:MAX_LINES], f"[… {len(lines) - MAX_LINES} more changed lines]"]
+    return _capped("\n".join(lines))
+
+
+def _capped(text: str) -> str:
+    if len(text) <= MAX_CHARS:
+        return text
+    return f"{text[:MAX_CHARS]}\n[… {len(text) - MAX_CHARS} more characters]"

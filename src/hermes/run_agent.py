@@ -1,0 +1,268 @@
+"""The agent: a prompt once, then turns. For programs; the faces use the same class."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Self
+
+from hermes.agent.changes import changed_since
+from hermes.agent.loop import Limits, Turn
+from hermes.agent.overlays import clock as clock_overlay
+from hermes.agent.overlays import overlay, place
+from hermes.agent.personality import find_personality, personalities
+from hermes.agent.prompt_builder import Sources
+from hermes.agent.session import Clock, Session
+from hermes.agent.system_prompt import build_system_prompt, default_slots
+from hermes.agent.workdir import resolve_cwd
+from hermes.config import environment
+from hermes.contracts import Model
+from hermes.errors import UsageError
+from hermes.messages import Message
+from hermes.model_tools import tool_definitions, toolbox
+from hermes.prompt import PromptFacts, SystemPrompt, Tier, WorkDir
+from hermes.provenance import Notice
+from hermes.sessions.contract import Store
+from hermes.sessions.records import SessionRecord
+from hermes.tooling import Tool, ToolContext
+from hermes.turns import EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+class AIAgent:
+    """One conversation with a model, from the first word or from where it was left.
+
+    `sources` is what prompts are made of, `store` where the session lives, `model` who answers, `tools`
+    what it can do. `session_id` names a stored session to go on with; without it a new one begins with the
+    first turn.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        store: Store,
+        model: Model,
+        tools: Iterable[Tool] = (),
+        *,
+        cwd: str | WorkDir = "",
+        platform: str = "cli",
+        session_id: str = "",
+        system_message: str = "",
+        personality: str = "",
+        ephemeral_system_prompt: str | None = None,
+        limits: Limits | None = None,
+        clock: Clock = _now,
+    ) -> None:
+        self.sources = sources
+        self.store = store
+        self.model = model
+        self.tools = toolbox(tools)
+        self.platform = platform
+        self.session_id = session_id
+        self.system_message = system_message
+        self.personality = personality
+        if ephemeral_system_prompt is None:
+            ephemeral_system_prompt = environment().ephemeral_system_prompt
+        self.ephemeral_system_prompt = ephemeral_system_prompt
+        self.limits = limits or Limits(max_turns=sources.config.agent.max_turns)
+        self.clock = clock
+        self.session: Session | None = None
+        self.workdir = cwd if isinstance(cwd, WorkDir) else self._workdir(cwd)
+        self._steering: deque[str] = deque()
+        self._holder = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._runner: asyncio.Runner | None = None
+
+    def _workdir(self, cwd: str) -> WorkDir:
+        return resolve_cwd(cwd, environment().cwd or self.sources.config.agent.cwd)[0]
+
+    # -- talk ---------------------------------------------------------------------------------------------
+
+    async def run(self, turn: TurnRequest) -> AsyncGenerator[Event, None]:
+        """One turn, event by event; the last is `TurnEnded`."""
+        session = await self._open()
+        await self.store.claim(session.record.id, self._holder, wait=30)
+        try:
+            message, notices = self._message(session, turn)
+            for notice in notices:
+                yield NoticeShown(notice)
+            running = Turn(
+                session,
+                self.model,
+                self.tools,
+                ToolContext(session.record.id, cwd=self.workdir.path),
+                self.limits,
+                self._drain,
+            )
+            for prefilled in turn.prefill if not session.visible else ():
+                session.append(prefilled)
+            events = running.run(message)
+            try:
+                async for event in events:
+                    yield event
+            finally:
+                await events.aclose()
+        finally:
+            await self.store.release(session.record.id, self._holder)
+
+    def chat(self, text: str) -> str:
+        """Say something and wait for the answer; for programs without an event loop of their own."""
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner.run(self._answer(text))
+
+    async def _answer(self, text: str) -> str:
+        answer = ""
+        events = self.run(TurnRequest(text))
+        async for event in events:
+            if isinstance(event, TurnEnded):
+                answer = event.text
+        return answer
+
+    def steer(self, text: str) -> None:
+        """Say something while the agent works; it is heard before the next call of the model."""
+        self._steering.append(text)
+
+    def _drain(self) -> Sequence[str]:
+        said = tuple(self._steering)
+        self._steering.clear()
+        return said
+
+    # -- change -------------------------------------------------------------------------------------------
+
+    def set_personality(self, name: str) -> None:
+        """Take on a personality for this session; `none` for none. UsageError for an unknown one."""
+        known = personalities(self.sources.config.agent.personalities)[0]
+        found = find_personality(name, known)
+        self.personality = found.name if found else ""
+
+    def set_model(self, model: Model) -> None:
+        """Go on with another model. What was sent stays as it was sent."""
+        self.model = model
+        if self.session is not None:
+            if self.session.record.codec != model.codec.name:
+                self.session.new_epoch("another provider", self.session.prompt, self.session.visible)
+            self.session.use(model.profile, model.codec)
+
+    async def refresh(self) -> SystemPrompt:
+        """Build the prompt anew on purpose; the conversation goes on behind it."""
+        session = await self._open()
+        session.new_epoch("refresh", self._prompt(session.record.id), session.visible)
+        await session.save()
+        return session.prompt
+
+    def reset(self) -> None:
+        """Begin a new session with the next turn."""
+        self.session = None
+        self.session_id = ""
+        self.personality = ""
+
+    async def close(self) -> None:
+        """Give back the model's connections. The store belongs to whoever opened it."""
+        await self.model.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._runner is not None:
+            self._runner.run(self.close())
+            self._runner.close()
+            self._runner = None
+
+    # -- parts of a turn ----------------------------------------------------------------------------------
+
+    async def _open(self) -> Session:
+        if self.session is None:
+            self.session = await (self._resume() if self.session_id else self._begin())
+            self.session_id = self.session.record.id
+        return self.session
+
+    async def _begin(self) -> Session:
+        session_id = uuid.uuid4().hex[:12]
+        record = SessionRecord(
+            id=session_id,
+            created=self.clock().isoformat(timespec="seconds"),
+            platform=self.platform,
+            model=self.model.profile.name,
+            provider=self.model.profile.provider,
+            codec=self.model.codec.name,
+        )
+        prompt = self._prompt(session_id)
+        return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)
+
+    async def _resume(self) -> Session:
+        session = await Session.resume(self.store, await self.store.resolve(self.session_id), self.clock)
+        if session.record.codec != self.model.codec.name:
+            session.new_epoch("another provider", session.prompt, session.visible)
+            session.use(self.model.profile, self.model.codec)
+        return session
+
+    def _facts(self, session_id: str) -> PromptFacts:
+        return PromptFacts(
+            cwd=self.workdir,
+            now=self.clock(),
+            session_id=session_id,
+            platform=self.platform,
+            model=self.model.profile,
+            tools=frozenset(self.tools),
+            system_message=self.system_message,
+        )
+
+    def _prompt(self, session_id: str) -> SystemPrompt:
+        slots = default_slots(self.sources)
+        return build_system_prompt(slots, self._facts(session_id), config_digest=self.sources.config.digest)
+
+    def _message(self, session: Session, turn: TurnRequest) -> tuple[Message, tuple[Notice, ...]]:
+        """The person's message with everything that is added to it at this moment."""
+        overlays, notices = self._overlays(session, turn)
+        annexes, standing = place(overlays, session.standing)
+        session.stand(standing)
+        return Message("user", turn.text, annexes), notices
+
+    def _overlays(
+        self, session: Session, turn: TurnRequest
+    ) -> tuple[list[EphemeralOverlay], tuple[Notice, ...]]:
+        given = list(turn.overlays)
+        notices: list[Notice] = []
+        for kind, text in (
+            ("personality", self._personality_text()),
+            ("ephemeral", self.ephemeral_system_prompt),
+        ):
+            if text:
+                made, told = overlay(kind, text, policies=self.sources.policies, standing=True)
+                given.append(made)
+                notices += told
+        if session.visible:
+            given += changed_since(_settled(session.prompt), _settled(self._prompt(session.record.id)))
+        if self.sources.config.agent.turn_clock:
+            given.append(clock_overlay(self.clock()))
+        return given, tuple(notices)
+
+    def _personality_text(self) -> str:
+        if not self.personality:
+            return ""
+        known = personalities(self.sources.config.agent.personalities)[0]
+        found = find_personality(self.personality, known)
+        return found.text if found else ""
+
+
+def _settled(prompt: SystemPrompt) -> SystemPrompt:
+    """The prompt without the session line, whose time always differs."""
+    layers = tuple(
+        replace(layer, sections=tuple(s for s in layer.sections if s.slot != "session line"))
+        if layer.tier is Tier.VOLATILE
+        else layer
+        for layer in prompt.layers
+    )
+    return replace(prompt, layers=layers)
+
+
+__all__ = ["AIAgent", "TextShown", "TurnEnded", "TurnRequest", "UsageError"]
