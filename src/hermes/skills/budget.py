@@ -7,7 +7,6 @@ high side, so that a budget is kept rather than overrun. To add up exactly they 
 
 from __future__ import annotations
 
-import string
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -18,7 +17,7 @@ TOKEN = 14
 _LETTER = 4
 _MARK = 9
 _BYTE = 7
-_LETTERS = (string.ascii_letters + " ").encode()
+_LETTERS = bytes((32, *range(65, 91), *range(97, 123)))
 ELLIPSIS = "…"
 
 

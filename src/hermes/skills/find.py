@@ -34,16 +34,18 @@ class Root(NamedTuple):
     trust: Trust
 
 
-Stamp = tuple[int, int, int, int] | None
-"""What a stat says of a file; None when there is nothing to stat."""
+Stamp = tuple[int, int, int, int]
+"""What a stat says of a file: modification and change time (ns), size, inode."""
+
+_NOTHING: Stamp = (-1, -1, -1, -1)
 
 
 def stamp_of(path: str) -> Stamp:
-    """Modification and change time (ns), size and inode. Follows links."""
+    """The stamp of a path, links followed; always the same one where there is nothing to stat."""
     try:
         s = os.stat(path)
     except OSError:
-        return None
+        return _NOTHING
     return s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino
 
 

@@ -99,7 +99,7 @@ def _index(library: Library, offered: list[Skill], off: list[Decision], frame: _
 
 
 def _rendered(plan: Plan, frame: _Frame) -> Passage:
-    left = sum(line.shown is None for line in plan.lines)
+    left = sum(shown is None for _, shown in plan.lines)
     if left == sum(len(group.lines) for group in plan.groups):
         return Passage()
     head = prompt_text("skills_index")
@@ -141,7 +141,7 @@ def _refused(passage: Passage, plan: Plan, library: Library) -> list[Skill]:
     findings = findings_in(passage)
     if not findings:
         return []
-    by_origin = {line.skill.origin: line.skill for line in plan.lines}
+    by_origin = {skill.origin: skill for skill, _ in plan.lines}
     refused = []
     for finding in findings:
         for span in passage.spans:

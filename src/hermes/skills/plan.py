@@ -24,11 +24,8 @@ _SPACE = weight(" ")
 Level = Literal["full", "shortened", "names", "some"]
 
 
-class Line(NamedTuple):
-    """A skill and what is shown of its description: "" is its name alone, None nothing at all."""
-
-    skill: Skill
-    shown: str | None
+Line = tuple[Skill, str | None]
+"""A skill and what is shown of its description: "" is its name alone, None nothing at all."""
 
 
 class Group(NamedTuple):
@@ -94,10 +91,12 @@ def _shelves(offered: Sequence[Skill], categories: Mapping[str, Category]) -> li
     shelves: dict[str, _Shelf] = {}
     for name, skills in groupby(offered, key=lambda s: s.category):
         title = one_line(name) or GENERAL
-        known = categories.get(name or GENERAL) or Category(name)
-        shelves.setdefault(title, _Shelf(title, known, [])).skills.extend(skills)
-    for shelf in shelves.values():
-        shelf.skills.sort(key=lambda s: s.name)
+        if title in shelves:
+            shelves[title].skills.extend(skills)
+            shelves[title].skills.sort(key=lambda s: s.name)
+        else:
+            known = categories.get(name or GENERAL) or Category(name)
+            shelves[title] = _Shelf(title, known, list(skills))
     return sorted(shelves.values(), key=lambda shelf: shelf.title)
 
 
@@ -112,7 +111,7 @@ def _shown(level: Level, shelves: list[_Shelf], cap: int | None, whole: frozense
             title,
             known,
             cut(known.description),
-            tuple(Line(s, s.description if s.name in whole else cut(s.description)) for s in skills),
+            tuple((s, s.description if s.name in whole else cut(s.description)) for s in skills),
         )
         for title, known, skills in shelves
     )
@@ -133,7 +132,7 @@ def _some(shelves: list[_Shelf], room: int, pinned: Sequence[str]) -> Plan:
         opened.add(title)
         chosen[skill.name] = text
     groups = (
-        Group(title, known, "", tuple(Line(s, chosen.get(s.name)) for s in skills))
+        Group(title, known, "", tuple([(s, chosen.get(s.name)) for s in skills]))
         for title, known, skills in shelves
     )
     return Plan("some", tuple(groups))

@@ -10,6 +10,7 @@ import json
 import os
 import zlib
 from dataclasses import astuple, dataclass
+from itertools import chain
 from typing import Any
 
 from hermes.errors import FileRefused
@@ -80,14 +81,12 @@ def _to_rows(remembered: Remembered) -> dict[str, Any]:
         "notices": [astuple(n) for n in library.notices],
         "digest": library.digest,
         "watched": remembered.watched,
-        "stamps": remembered.stamps,
+        "stamps": list(chain.from_iterable(remembered.stamps)),
     }
 
 
 def _row(skill: Skill) -> tuple[Any, ...]:
-    conditions = None if skill.conditions == ALWAYS else skill.conditions
-    details = None if skill.details == PLAIN else skill.details
-    return (*skill[:-2], conditions, details)
+    return skill[:-2] if skill[-2:] == (ALWAYS, PLAIN) else skill
 
 
 def _from_rows(rows: dict[str, Any], policies: Policies) -> Remembered:
@@ -101,17 +100,20 @@ def _from_rows(rows: dict[str, Any], policies: Policies) -> Remembered:
         rows["digest"],
         policies,
     )
-    stamps = tuple(tuple(s) if s else None for s in rows["stamps"])
+    flat = iter(rows["stamps"])
+    stamps = tuple(zip(flat, flat, flat, flat, strict=True))
     return Remembered(library, tuple(rows["watched"]), stamps)
 
 
 def _skill(row: list[Any]) -> Skill:
-    conditions, details = row[-2:]
-    row[-2] = ALWAYS
-    row[-1] = PLAIN
-    if conditions is not None:
-        row[-2] = Conditions._make(tuple(v) if isinstance(v, list) else v for v in conditions)
-    if details is not None:
-        license_, compatibility, tools, metadata = details
-        row[-1] = Details(license_, compatibility, tuple(tools), tuple((k, v) for k, v in metadata))
-    return Skill._make(row)
+    if len(row) == _PLAIN_ROW:
+        return Skill(*row)
+    conditions, (license_, compatibility, tools, metadata) = row[-2:]
+    when = Conditions._make(tuple(v) if isinstance(v, list) else v for v in conditions)
+    details = Details(license_, compatibility, tuple(tools), tuple((k, v) for k, v in metadata))
+    return Skill._make(
+        (*row[:-2], when if when != ALWAYS else ALWAYS, details if details != PLAIN else PLAIN)
+    )
+
+
+_PLAIN_ROW = len(Skill._fields) - 2
