@@ -34,6 +34,7 @@ def terminal(tmp_path: Path) -> Terminal:
 
 
 def test_show_prints_the_exact_bytes_and_nothing_else(terminal: Terminal) -> None:
+    assert "first time in this project: 1 context file" in terminal.prompt("show", *TIME).err
     plain = terminal.prompt("show", *TIME)
     exported = SystemPrompt.from_json(terminal.prompt("show", "--json", *TIME).out)
     assert (plain.code, plain.err) == (0, "")
