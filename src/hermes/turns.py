@@ -9,11 +9,12 @@ from hermes.messages import Annex, Message, ToolCall, Usage
 from hermes.provenance import Notice
 
 __all__ = [
+    "AnswerRestarted",
     "EphemeralOverlay",
     "Event",
     "Notice",
     "NoticeShown",
-        "ReasoningShown",
+    "ReasoningShown",
     "TextShown",
     "ToolFinished",
     "ToolStarted",
@@ -57,6 +58,13 @@ class ReasoningShown:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerRestarted:
+    """A call failed and is made again: the text shown since the last call is void."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A tool begins its work."""
 
@@ -90,4 +98,4 @@ class TurnEnded:
     reason: Literal["done", "max_turns", "cancelled", "failed", "length", "refused"] = "done"
 
 
-Event = TextShown | ReasoningShown | ToolStarted | ToolFinished | NoticeShown | TurnEnded
+Event = TextShown | ReasoningShown | AnswerRestarted | ToolStarted | ToolFinished | NoticeShown | TurnEnded

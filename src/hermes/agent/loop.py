@@ -11,12 +11,12 @@ from hermes.agent.dispatch import Step, run_calls
 from hermes.agent.session import Session
 from hermes.contracts import Model
 from hermes.errors import ModelError
-from hermes.messages import Annex, Completed, Message, ReasoningDelta, TextDelta, ToolCall, Usage
+from hermes.messages import Annex, Completed, Message, ReasoningDelta, Restarted, TextDelta, ToolCall, Usage
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin
 from hermes.sessions.records import CallRecord
 from hermes.tooling import Tool, ToolContext
-from hermes.turns import Event, NoticeShown, ReasoningShown, TextShown, TurnEnded
+from hermes.turns import AnswerRestarted, Event, NoticeShown, ReasoningShown, TextShown, TurnEnded
 
 INTERRUPTED = "[interrupted]"
 
@@ -100,6 +100,9 @@ class Turn:
                             yield TextShown(text)
                         case ReasoningDelta(text):
                             yield ReasoningShown(text)
+                        case Restarted(reason):
+                            heard.clear()
+                            yield AnswerRestarted(reason)
                         case Completed():
                             self.session.append(event.message)
                             self.usage = self.usage.plus(event.usage)

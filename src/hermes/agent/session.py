@@ -48,6 +48,7 @@ class Session:
     usage: Usage = field(default_factory=Usage)
     last_input: int = 0
     _chain: str = NO_CHAIN
+    _reason: str = ""  # why the next request does not begin with the last one
     _unsent: list[tuple[int, Message]] = field(default_factory=list)
     _step: Step = field(default_factory=lambda: Step(""))
     _known_blobs: set[str] = field(default_factory=set)
@@ -137,6 +138,7 @@ class Session:
             max_tokens=max_tokens,
             session_id=self.record.id,
             cache_key=self.prompt.layers[0].digest[:32],
+            epoch=self._reason,
         )
 
     # -- keep ---------------------------------------------------------------------------------------------
@@ -147,6 +149,7 @@ class Session:
         digests = digest_of(head), digest_of(tail)
         new = tuple(b for d, b in zip(digests, (head, tail), strict=True) if d not in self._known_blobs)
         self._known_blobs.update(digests)
+        self._reason = ""
         self.calls += 1
         noted = replace(
             call,
@@ -187,6 +190,7 @@ class Session:
         self.visible = keep
         self.fragments = []
         self._chain = NO_CHAIN
+        self._reason = reason
         self._unsent = [(int(m.id[1:]), m) for m in keep]
         self.prompt = prompt
         at = self.clock().isoformat(timespec="milliseconds")
