@@ -62,12 +62,19 @@ def tame(draw: st.DrawFn, depth: int = 0) -> str:
     pad = "  " * depth
     lines: list[str] = []
     for key in draw(st.lists(st.sampled_from("abcde"), unique=True, min_size=1, max_size=4)):
-        kind = draw(st.sampled_from(["scalar", "scalar", "scalar", "list", "map", "note"]))
+        kind = draw(st.sampled_from(["scalar", "scalar", "list", "map", "note", "block", "wrapped"]))
         if kind == "note":
             lines.append(draw(st.sampled_from(["", "  ", "# note", f"{pad}# note: x"])))
         elif kind == "list":
             inner = pad + draw(st.sampled_from(["", "  "]))
             lines += [f"{pad}{key}:", *(f"{inner}- {item}" for item in draw(st.lists(TAME, max_size=3)))]
+        elif kind in ("block", "wrapped"):
+            first = (
+                draw(st.sampled_from(["|", ">", "|-", ">-", ">+", "| "])) if kind == "block" else draw(TAME)
+            )
+            inner = pad + draw(st.sampled_from([" ", "  ", "    "]))
+            below = draw(st.lists(st.one_of(TAME, TAME_TEXT), min_size=1, max_size=3))
+            lines += [f"{pad}{key}: {first}", *(f"{inner}{text}" for text in below)]
         elif kind == "map" and depth < 2:
             lines += [f"{pad}{key}:", draw(tame(depth + 1))]
         else:
@@ -194,3 +201,20 @@ def test_aliases_are_bounded() -> None:
     read = read_fields(bomb)
     assert isinstance(read, Fields)  # the values within bounds are read, the one beyond is kept as its text
     assert read.warnings
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "name: x\ndescription: Plain words, with a comma\nversion: 1.0.0\ntags: [a, 'b']",
+        "name: x\ndescription: >\n  Folded\n  words: here\nlicense: MIT",
+        "name: x\ndescription: |-\n  - literal\n  # words",
+        "name: x\ndescription: wrapped\n  words\nlicense: MIT",
+        'name: x\ndescription: "Quoted: words"\n\n# note\nmetadata:\n  hermes:\n    tags: [a]\n    list:\n    - b',
+    ],
+)
+def test_common_front_matter_is_read_the_quick_way(yaml: str) -> None:
+    quick, thorough = quick_fields(yaml), thorough_fields(yaml)
+    assert quick is not None
+    assert isinstance(thorough, Fields)
+    assert quick.values == thorough.values

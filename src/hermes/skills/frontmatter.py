@@ -42,28 +42,32 @@ def read_fields(yaml: str) -> Fields | Fault:
     return quick_fields(yaml) or thorough_fields(yaml)
 
 
-# --- the quick way: single-line scalars, flow lists of words, block lists and nested maps of these ---
+# --- the quick way: scalars without escapes, flow lists of words, block lists and nested maps of these ---
 
-# Written by what they leave out: a set that spans most of Unicode takes milliseconds to compile.
-_UNCERTAIN = re.compile("[\0-\t\v-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_PLAIN = re.compile("[A-Za-z0-9_(/.$+^;]|[^\0-\x9f]")
+_CERTAIN = re.compile("[\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
 _KEY = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_-]{0,63}):(?: +(.*))?$")
 _ITEM = re.compile(r"( *)- +([^ ].*)$")
+_PLAIN = re.compile("[A-Za-z0-9_(/.$+^;\u00a0-\U0010ffff]")
 _QUOTED = re.compile(r'"([^"\\]*)"$|\'([^\']*)\'$')
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ ./+-]*")
 _QUOTED_WORD = re.compile(r'"([A-Za-z0-9_ ./+-]*)"$|\'([A-Za-z0-9_ ./+-]*)\'$')
 _NULLS = frozenset(("null", "Null", "NULL"))
+_BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
 
 
 def quick_fields(yaml: str) -> Fields | None:
     """The fields when every line is of the simple kinds; None when a real parser must look."""
-    if len(yaml) > MAX_CHARS or _UNCERTAIN.search(yaml):
+    if len(yaml) > MAX_CHARS or not _CERTAIN.fullmatch(yaml):
         return None
     top: dict[str, Value] = {}
-    lines: dict[str, tuple[int, int]] = {}
+    places: dict[str, tuple[int, int]] = {}
     open_: list[tuple[int, dict[str, Value] | list[Value]]] = [(0, top)]
     waiting: tuple[dict[str, Value], str, int] | None = None  # a key whose value may follow below
-    for number, line in enumerate(yaml.split("\n"), _FIRST_LINE):
+    lines = yaml.split("\n")
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        at += 1
         if found := _KEY.match(line):
             spaces, key, rest = found.groups()
             indent, raw = len(spaces), rest.rstrip(" ") if rest else None
@@ -72,12 +76,14 @@ def quick_fields(yaml: str) -> Fields | None:
                 waiting[0][waiting[1]] = child
                 open_.append((indent, child))
             target = top if not indent and len(open_) == 1 else _target(open_, indent, dict)
-            if target is None or key in target or (value := _value(raw)) is _UNSURE:
+            first = at
+            value, at = _scalar(raw, lines, at, indent)
+            if target is None or key in target or value is _UNSURE:
                 return None
             target[key] = value
             waiting = None if raw else (target, key, indent)
             if target is top:
-                lines[key] = (number, number)
+                places[key] = (first + _FIRST_LINE - 1, at + _FIRST_LINE - 1)
         elif found := _ITEM.match(line):
             indent = len(found[1])
             if waiting and indent >= waiting[2]:
@@ -91,7 +97,49 @@ def quick_fields(yaml: str) -> Fields | None:
             into.append(value)
         elif (rest := line.lstrip(" ")) and not rest.startswith("#"):
             return None
-    return Fields(top, lines) if top else None
+    return Fields(top, places) if top else None
+
+
+def _scalar(raw: str | None, lines: list[str], at: int, indent: int) -> tuple[Any, int]:
+    """The value that begins with `raw` and may go on from line `at`, and the line after it."""
+    if raw and at < len(lines):
+        if raw in _BLOCKS:
+            return _block(raw, lines, at, indent)
+        if lines[at].startswith(" " * (indent + 1)) and _PLAIN.match(raw):
+            return _wrapped(raw, lines, at, indent)
+    return _value(raw), at
+
+
+def _block(style: str, lines: list[str], at: int, indent: int) -> tuple[Any, int]:
+    """A literal or folded text without blank or indented lines."""
+    first = at
+    inner = _indent(lines[at])
+    while at < len(lines) and (depth := _indent(lines[at])) > indent:
+        if depth != inner or depth == len(lines[at]):
+            return _UNSURE, at
+        at += 1
+    if at == first or (at < len(lines) and not lines[at].strip(" ")):
+        return _UNSURE, at
+    glue, end = _BLOCKS[style]
+    return glue.join([line[inner:] for line in lines[first:at]]) + (end if at < len(lines) else ""), at
+
+
+def _wrapped(raw: str, lines: list[str], at: int, indent: int) -> tuple[Any, int]:
+    """A plain text that goes on in deeper lines, without blank ones."""
+    parts = [raw]
+    while at < len(lines) and _indent(lines[at]) > indent:
+        part = lines[at].strip(" ")
+        if not _PLAIN.match(part):
+            return _UNSURE, at
+        parts.append(part)
+        at += 1
+    if (at < len(lines) and not lines[at].strip(" ")) or any(_value(p) is _UNSURE for p in parts):
+        return _UNSURE, at
+    return " ".join(parts), at
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 _UNSURE: Any = object()
