@@ -120,7 +120,7 @@ class Weighed(NamedTuple):
 def _cleared(passage: Passage, name: str, policy: Policy) -> _Cleared:
     """Take the lines out that the policy wants out, and look again, until nothing is left to take out."""
     notices: list[Notice] = []
-    lines = 0
+    lines = places = 0
     for _ in range(_ROUNDS):
         findings = findings_in(passage)
         if not findings:
@@ -134,7 +134,8 @@ def _cleared(passage: Passage, name: str, policy: Policy) -> _Cleared:
                     return _Cleared(passage, findings, hidden)
                 passage = _marked(passage, policy)
             return _Cleared(passage, tuple(weighed.warn), (), lines, tuple(notices))
-        if len(weighed.redact) > _REDACTED_AT_MOST:
+        places += len(weighed.redact)
+        if places > _REDACTED_AT_MOST:
             break
         ranges = line_ranges(passage, weighed.redact)
         shortened = redacted(passage, ranges, name)
