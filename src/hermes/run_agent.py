@@ -18,8 +18,7 @@ from hermes.agent.overlays import overlay, place
 from hermes.agent.personality import find_personality, personalities
 from hermes.agent.prompt_builder import Sources
 from hermes.agent.session import Clock, Session
-from hermes.agent.system_prompt import build_system_prompt, default_slots
-from hermes.agent.workdir import resolve_cwd
+from hermes.agent.system_prompt import build_system_prompt, default_slots, working_directory
 from hermes.config import environment
 from hermes.contracts import Model
 from hermes.errors import UsageError
@@ -75,13 +74,10 @@ class AIAgent:
         self.limits = limits or Limits(max_turns=sources.config.agent.max_turns)
         self.clock = clock
         self.session: Session | None = None
-        self.workdir = cwd if isinstance(cwd, WorkDir) else self._workdir(cwd)
+        self.workdir = cwd if isinstance(cwd, WorkDir) else working_directory(sources.config, cwd)[0]
         self._steering: deque[str] = deque()
         self._holder = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._runner: asyncio.Runner | None = None
-
-    def _workdir(self, cwd: str) -> WorkDir:
-        return resolve_cwd(cwd, environment().cwd or self.sources.config.agent.cwd)[0]
 
     # -- talk ---------------------------------------------------------------------------------------------
 

@@ -30,14 +30,21 @@ from hermes.paths import Home, get_hermes_home
 from hermes.platforms import PLATFORM_HINTS
 from hermes.prompt import PromptFacts, PromptSlot, Section, SystemPrompt, WorkDir
 from hermes.prompts import prompt_text
-from hermes.provenance import Passage
+from hermes.provenance import Notice, Passage
 from hermes.providers.profiles import profile_for
 from hermes.security.found import keep_found
 from hermes.security.policy import Policies
 from hermes.security.trust import load_trust
 from hermes.tool_names import TOOL_NAMES
 
-__all__ = ["PLATFORM_HINTS", "build_system_prompt", "default_slots", "load_sources", "new_facts"]
+__all__ = [
+    "PLATFORM_HINTS",
+    "build_system_prompt",
+    "default_slots",
+    "load_sources",
+    "new_facts",
+    "working_directory",
+]
 
 
 def default_slots(sources: Sources, external_memory: Passage | None = None) -> tuple[PromptSlot, ...]:
@@ -87,6 +94,11 @@ def _section(slot: PromptSlot, facts: PromptFacts) -> Section:
     return Section.of(slot.name, slot.tier, passage.with_notes(notices) if notices else passage)
 
 
+def working_directory(config: Config, argument: str = "") -> tuple[WorkDir, tuple[Notice, ...]]:
+    """The one choice of a working directory: the argument, the environment, the configuration, here."""
+    return resolve_cwd(argument, environment().cwd or config.agent.cwd)
+
+
 def load_sources(home: Home | None = None, config: Config | None = None) -> Sources:
     """What the slots read from, for a home."""
     home = home or get_hermes_home()
@@ -110,7 +122,7 @@ def new_facts(
     system_message: str = "",
 ) -> PromptFacts:
     """The facts of a new session; what is not given comes from the configuration, the clock, the process."""
-    chosen = cwd if isinstance(cwd, WorkDir) else resolve_cwd(os.fspath(cwd), config.agent.cwd)[0]
+    chosen = cwd if isinstance(cwd, WorkDir) else working_directory(config, os.fspath(cwd))[0]
     name, maker = model or config.model.default, provider or ("" if model else config.model.provider)
     enabled = tools if tools is not None else config.tools.enabled
     return PromptFacts(

@@ -11,9 +11,13 @@ import click
 
 from hermes.agent.first_use import first_use
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
-from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, new_facts
-from hermes.agent.workdir import resolve_cwd
-from hermes.config import environment
+from hermes.agent.system_prompt import (
+    build_system_prompt,
+    default_slots,
+    load_sources,
+    new_facts,
+    working_directory,
+)
 from hermes.errors import TrustError
 from hermes.paths import ensure_home
 from hermes.prompt import PromptFacts, SystemPrompt
@@ -96,8 +100,7 @@ def _first_time(sources: Sources, facts: PromptFacts, prompt: SystemPrompt) -> t
 
 def facts_asked(asked: Asked, sources: Sources) -> tuple[PromptFacts, tuple[Notice, ...]]:
     """The facts that the options ask for, and what is to be said of the working directory."""
-    configured = environment().cwd or sources.config.agent.cwd
-    workdir, notices = resolve_cwd(asked.cwd, configured)
+    workdir, notices = working_directory(sources.config, asked.cwd)
     model, provider = _model(asked.model)
     facts = new_facts(
         sources.config,
