@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hermes.contracts import CacheRules, CacheTtl, ModelProfile, Prices
 from hermes.provenance import Notice
-from hermes.providers.facts import listed, registry
+from hermes.providers.facts import compile_models, listed, registry
 from hermes.providers.names import keys_of
 from hermes.providers.profiles import (
     context_limit_chars,
@@ -282,6 +282,11 @@ def test_importing_loads_no_data() -> None:
     )
     ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, check=True)
     assert ran.stdout == b"[]\n"
+
+
+def test_what_is_read_is_what_is_written() -> None:
+    kept = files("hermes.providers").joinpath("models.json").read_text(encoding="utf-8")
+    assert kept == compile_models(), "models.toml was changed: run python -m hermes.providers.facts"
 
 
 def test_every_rule_names_known_families_and_providers() -> None:

@@ -1,17 +1,20 @@
 """The data files on models, and the shape of a fact, in models.toml as in config.yaml.
 
 Facts are flat: the parts of `cache` and `prices` stand under dotted names, `cache.minimum_tokens`.
+People write models.toml; `python -m hermes.providers.facts` puts the same into models.json, which is read
+ten times as quickly and which every start reads. A test keeps both in step.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, get_args
 
 from hermes.contracts import CacheKind, CacheTtl, InstructionRole
-from hermes.files import read_file
+from hermes.files import read_file, replace_file
 
 ENCODINGS = ("cl100k_base", "o200k_base", "o200k_harmony", "qwen3.5")
 """The tokenizers that are here, exact and offline."""
@@ -47,9 +50,9 @@ class Registry(NamedTuple):
 
 @lru_cache(maxsize=1)
 def registry() -> Registry:
-    import tomllib
+    import json
 
-    data = tomllib.loads(_data("models.toml"))
+    data = json.loads(_data("models.json"))
     providers = data["provider"]
     return Registry(
         source=f"models.toml of {data['as_of']}",
@@ -58,6 +61,15 @@ def registry() -> Registry:
         families=tuple(_family(f) for f in data["family"]),
         rules=tuple(_rule(r) for r in data["rule"]),
     )
+
+
+def compile_models() -> str:
+    """The text of models.json for models.toml as it stands."""
+    import json
+    import tomllib
+
+    data = tomllib.loads(_data("models.toml"))
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str) + "\n"
 
 
 def _family(data: dict[str, Any]) -> Family:
@@ -116,7 +128,11 @@ def _table() -> tuple[str, dict[str, str]]:
 
 
 def _data(name: str) -> str:
-    return read_file(os.path.join(os.path.dirname(__file__), name)).data.decode("utf-8")
+    return read_file(_path(name)).data.decode("utf-8")
+
+
+def _path(name: str) -> str:
+    return os.path.join(os.path.dirname(__file__), name)
 
 
 def checked(raw: object) -> tuple[tuple[tuple[str, object], ...], list[str]]:
@@ -249,3 +265,13 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "prices.cache_write": _amount,
     "prices.tiered": _flag,
 }
+
+
+def main() -> int:
+    """Write models.json."""
+    replace_file(_path("models.json"), compile_models().encode(), mode=0o644)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
