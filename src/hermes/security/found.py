@@ -73,7 +73,7 @@ class Found:
             return
         self._news = False
         rows = {}
-        for key in reversed(self._asked):
+        for key in reversed(list(self._asked)):
             if key in self._known and (row := _row(self._known[key])) is not None:
                 rows[key] = row
         for key, row in (self._stored or {}).items():  # what was not asked for this time fills the room left
