@@ -85,6 +85,8 @@ def test_a_file_that_may_not_be_ours_is_not_believed(tmp_path: Path, how: str) -
     if how == "others may read":
         path.chmod(0o640)
     elif how == "of another user":
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a file away")
         os.chown(path, 65533, -1)
     else:
         path.rename(tmp_path / "else")
