@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Self
 
 from hermes.errors import Verdict
@@ -50,6 +50,10 @@ class Origin:
         if not self.path:
             return self.kind
         return f"{self.path}:{self.first_line}" if self.first_line else self.path
+
+    def of_lines(self, first: int, last: int) -> Origin:
+        """The same source, other lines of it."""
+        return Origin(self.kind, self.path, self.digest, first, last, self.trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ class Passage(str):
         if not text:
             return cls()
         first = origin.first_line or 1
-        lines = replace(origin, first_line=first, last_line=first + _line_breaks(text, 0, len(text)))
+        lines = origin.of_lines(first, first + _line_breaks(text, 0, len(text)))
         return cls(text, (Span(0, len(text), lines, transforms),))
 
     @classmethod
@@ -191,7 +195,7 @@ class Passage(str):
 
     def marked(self, *transforms: str) -> Passage:
         """The same text, each span noting what was done to it."""
-        spans = tuple(replace(s, transforms=s.transforms + transforms) for s in self.spans)
+        spans = tuple(Span(s.start, s.end, s.origin, s.transforms + transforms) for s in self.spans)
         return Passage(self, spans, self.notices, self.decisions)
 
     def with_notes(self, notices: Iterable[Notice] = (), decisions: Iterable[Decision] = ()) -> Passage:
@@ -214,7 +218,7 @@ class Passage(str):
         if not first or (lo == span.start and hi == span.end):
             return span.origin
         first += self.count("\n", span.start, lo)
-        return replace(span.origin, first_line=first, last_line=first + _line_breaks(self, lo, hi))
+        return span.origin.of_lines(first, first + _line_breaks(self, lo, hi))
 
 
 def span_at(spans: tuple[Span, ...], offset: int) -> Span:
