@@ -6,7 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hermes.skills.frontmatter import Fault, Fields, Value, quick_fields, read_fields, thorough_fields
+from hermes.skills.fields import Fault, Fields, Value
+from hermes.skills.frontmatter import read_fields, thorough_fields
+from hermes.skills.quick import quick_fields
 
 WORDS = st.text(st.sampled_from("abzAZ019 _-./:,#'\"[]{}|>&*!%@`?~=<+é漢\u00a0\u200b🎉(\\;^$"), max_size=12)
 SCALARS = st.one_of(
@@ -210,7 +212,7 @@ def test_aliases_are_bounded() -> None:
         "name: x\ndescription: >\n  Folded\n  words: here\nlicense: MIT",
         "name: x\ndescription: |-\n  - literal\n  # words",
         "name: x\ndescription: wrapped\n  words\nlicense: MIT",
-        'name: x\ndescription: "Quoted: words"\n\n# note\nmetadata:\n  hermes:\n    tags: [a]\n    list:\n    - b',
+        'name: x\ndescription: "Quoted: x"\n\n# note\nmetadata:\n  hermes:\n    tags: [a]\n    b:\n    - c',
     ],
 )
 def test_common_front_matter_is_read_the_quick_way(yaml: str) -> None:

@@ -6,7 +6,8 @@ import re
 
 from hermes.errors import FileRefused
 from hermes.provenance import Notice, Origin, digest_of
-from hermes.skills.frontmatter import Fault, Fields, Value, read_fields
+from hermes.skills.fields import Fault, Fields, Value
+from hermes.skills.frontmatter import read_fields
 from hermes.skills.records import ALWAYS, PLAIN, Broken, Category, Conditions, Details, Place, Skill, one_line
 from hermes.text import decode, front_matter, well_formed
 
