@@ -92,6 +92,8 @@ class Found:
         row = self._stored.get(key)
         if row is None:
             return None
+        if row == "[]":
+            return ()
         try:
             return tuple(Finding(*fields) for fields in json.loads(row))
         except (ValueError, TypeError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from hermes.bulkhead import behind_bulkhead
@@ -86,6 +87,7 @@ def admit(
     return Admitted(done, "cut" if report else "loaded", whole.findings, report, lines)
 
 
+@lru_cache(maxsize=4096)
 def safe_name(name: str) -> str:
     """A name as it may stand in a heading or a marker: a name comes from outside too."""
     if name.isprintable() and not any(f.severity != "low" for f in findings_in(name)):
