@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hermes.platforms import BUILT_IN, PLATFORM_HINTS, Platform, Platforms, resolve_hint, unused_overrides
 from hermes.provenance import Notice, Origin, Passage, Span, digest_of
-from hermes.tooling import TOOL_NAMES
+from hermes.tool_names import TOOL_NAMES
 
 CLI = "You are a CLI AI Agent. Try not to use markdown but simple text renderable inside a terminal."
 LIMITS = {

@@ -11,7 +11,7 @@ import hermes.prompts
 from hermes.prompts import prompt_text
 from hermes.security.gate import admit
 from hermes.security.policy import STRICT
-from hermes.tooling import TOOL_NAMES
+from hermes.tool_names import TOOL_NAMES
 
 FOLDER = os.path.dirname(hermes.prompts.__file__)
 FOLDERS = ("", "environment", "personalities", "platform_hints")
