@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from hermes.agent.system_prompt import build_system_prompt, default_slots
 from hermes.agent.workdir import find_project
 from hermes.errors import Verdict
 from hermes.inspect.lint.finding import Finding
@@ -15,7 +17,8 @@ from hermes.inspect.lint.tree import Tree
 from hermes.paths import Home
 from hermes.prompt import PromptKey, SystemPrompt
 from hermes.provenance import digest_of
-from tests.world import build, facts, write
+from hermes.security.policy import Policies
+from tests.world import facts, sources, write
 
 NO_PROMPT = SystemPrompt((), PromptKey("", "", "", "", ()), "", (), digest_of(""))
 
@@ -36,10 +39,14 @@ def project(root: Path, files: dict[str, str]) -> Path:
     return root / "repo"
 
 
-def subject(repo: Path, cwd: str = "", window: int | None = None) -> Subject:
+def subject(
+    repo: Path, cwd: str = "", window: int | None = None, policies: Policies | None = None
+) -> Subject:
     """What lint sees when the agent starts in a folder of the repository."""
     home = Home(str(repo.parent / "home"))
-    prompt = build(home, facts(repo / cwd, tools=frozenset()))
+    parts = sources(home)
+    parts = replace(parts, policies=policies) if policies else parts
+    prompt = build_system_prompt(default_slots(parts), facts(repo / cwd, tools=frozenset()))
     root = find_project(os.path.realpath(repo / cwd)).root
     return look_at(prompt, root=root, home=home.root, window=window, count=count)
 
@@ -56,7 +63,6 @@ def told(found: tuple[Finding, ...], *families: str) -> list[str]:
 def documents(root: Path, *texts: str, verdict: Verdict = "loaded") -> Subject:
     """A subject of rule files that need no disk: `1.md`, `2.md`, …"""
     sources = tuple(
-        Source(f"/p/{n}.md", f"{n}.md", "agents", verdict, "", parse(text), ())
-        for n, text in enumerate(texts, 1)
+        Source(f"/p/{n}.md", f"{n}.md", "agents", verdict, "", parse(text)) for n, text in enumerate(texts, 1)
     )
     return Subject(NO_PROMPT, sources, Tree.of(str(root)), None, count)

@@ -15,7 +15,7 @@ from hermes.cli.screen import plain, show_notices, wants_colour
 from hermes.errors import FileRefused, HermesError, UsageError
 from hermes.files import read_file, replace_file
 from hermes.inspect.lint import baseline
-from hermes.inspect.lint.finding import LEVELS, RULES, Finding
+from hermes.inspect.lint.finding import LEVELS, RULES, Finding, Level
 from hermes.inspect.lint.report import body, lines, many, summary
 from hermes.inspect.lint.run import choose, lint, reaches
 from hermes.inspect.lint.subject import Subject, look_at
@@ -55,7 +55,7 @@ def command(
     ignore: str,
     known: str,
     write: str,
-    max_level: str,
+    max_level: Level,
     list_rules: bool,
     as_json: bool,
     as_sarif: bool,
@@ -93,7 +93,7 @@ def command(
     else:
         _show(judged, subject)
     show_notices(_stale(judged, known))
-    ctx.exit(int(reaches(judged.new, LEVELS[LEVELS.index(max_level)])))
+    ctx.exit(int(reaches(judged.new, max_level)))
 
 
 def _subject(built: Built) -> tuple[Subject, str]:
@@ -126,7 +126,7 @@ def _stale(judged: baseline.Judged, name: str) -> Iterable[Notice]:
     if judged.stale:
         named = "; ".join(plain(f"{e.file}: {e.message}") for e in judged.stale[:3])
         more = f"; and {len(judged.stale) - 3} more" if len(judged.stale) > 3 else ""
-        entries = many(len(judged.stale), "entry").replace("entrys", "entries")
+        entries = "1 entry" if len(judged.stale) == 1 else f"{len(judged.stale)} entries"
         yield Notice("info", f"{name} has {entries} that nothing answers to any more: {named}{more}")
 
 

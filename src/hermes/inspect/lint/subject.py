@@ -11,9 +11,10 @@ from hermes.files import is_inside, read_file
 from hermes.inspect.lint.finding import Place
 from hermes.inspect.lint.markdown import Document, Line, Statement, parse
 from hermes.inspect.lint.tree import Tree
-from hermes.prompt import Decision, Origin, Section, SystemPrompt
+from hermes.prompt import Decision, Section, Span, SystemPrompt
 from hermes.text import decode
 
+Lines = tuple[int, int]
 Count = Callable[[str], int]
 """Tokens of a text."""
 
@@ -26,8 +27,8 @@ HOME = "~HERMES_HOME"
 class Source:
     """One file that was looked at for the prompt.
 
-    `file` is its name in findings; `kept` are the lines of it that are in the prompt, as first and last.
-    The document is empty when the file cannot be read.
+    `file` is its name in findings. `kept` are the lines of it that are in the prompt, `redacted` those that
+    the gate took out, as first and last. The document is empty when the file cannot be read.
     """
 
     path: str
@@ -36,7 +37,8 @@ class Source:
     verdict: Verdict
     detail: str
     document: Document
-    kept: tuple[tuple[int, int], ...]
+    kept: tuple[Lines, ...] = ()
+    redacted: tuple[Lines, ...] = ()
 
     @property
     def loaded(self) -> bool:
@@ -94,30 +96,45 @@ class Subject:
 
 def look_at(prompt: SystemPrompt, *, root: str, home: str, window: int | None, count: Count) -> Subject:
     """Read every file behind a prompt again, whole: those that never loaded too. Never raises."""
-    kept: dict[str, list[tuple[int, int]]] = {}
+    spans: dict[str, list[Span]] = {}
     looked_at: dict[str, Decision] = {}
     for section in (s for s in prompt.sections if s.slot in _SLOTS):
         for decision in section.decisions:
             known = looked_at.get(decision.path)
             if decision.verdict not in _NO_FILE and (known is None or known.verdict == "shadowed"):
                 looked_at[decision.path] = decision
-        for origin in _origins(section):
-            kept.setdefault(origin.path, []).append((origin.first_line, origin.last_line))
+        for span in _from_files(section):
+            origin = span.origin
+            spans.setdefault(origin.path, []).append(span)
             looked_at.setdefault(origin.path, Decision(origin.path, origin.kind, "loaded"))
-    sources = (_source(d, _name(d.path, root, home), tuple(kept.get(d.path, ()))) for d in looked_at.values())
+    sources = (_source(d, _name(d.path, root, home), spans.get(d.path, [])) for d in looked_at.values())
     return Subject(prompt, tuple(sources), Tree.of(root), window, count)
 
 
-def _source(decision: Decision, file: str, kept: tuple[tuple[int, int], ...]) -> Source:
+def _source(decision: Decision, file: str, spans: list[Span]) -> Source:
     path, verdict = decision.path, decision.verdict
-    return Source(path, file, decision.kind, verdict, decision.detail, parse(_text(path, verdict)), kept)
+    redacted = [span for span in spans if "redacted" in span.transforms]
+    return Source(
+        path,
+        file,
+        decision.kind,
+        verdict,
+        decision.detail,
+        parse(_text(path, verdict)),
+        _lines(spans),
+        _lines(redacted),
+    )
 
 
-def _origins(section: Section) -> Iterator[Origin]:
-    """The files of the owner and the project that stand in a section."""
+def _lines(spans: list[Span]) -> tuple[Lines, ...]:
+    return tuple((span.origin.first_line, span.origin.last_line) for span in spans)
+
+
+def _from_files(section: Section) -> Iterator[Span]:
+    """The spans that stand for a file of the owner or the project."""
     for span in section.spans:
         if span.origin.path and span.origin.first_line and span.origin.trust != "package":
-            yield span.origin
+            yield span
 
 
 def _text(path: str, verdict: Verdict) -> str:

@@ -47,18 +47,17 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _left_out(source: Source, subject: Subject) -> Iterator[Finding]:
-    """What of a loaded file is not in the prompt: the longest gap is the cut, the others were redacted."""
-    gaps = _gaps(source)
+    """What of a loaded file is not in the prompt: the longest gap is the cut."""
+    gaps = [(last, first) for (_, last), (first, _) in pairwise(sorted(source.kept))]
+    lines = source.document.lines
     if source.verdict == "cut" and gaps:
-        longest = max(gaps, key=len)
-        gaps.remove(longest)
-        yield _cut(source, longest, subject)
-    if "redacted" in source.detail:
-        for gap in gaps:
-            yield _redacted(source, gap)
+        last, first = max(gaps, key=lambda gap: gap[1] - gap[0])
+        yield _cut(source, lines[last - 1 : first], subject)  # both edges may be cut within a line
+    for first, last in source.redacted:
+        yield _redacted(source, lines[first - 1 : last])
 
 
-def _cut(source: Source, gap: list[Line], subject: Subject) -> Finding:
+def _cut(source: Source, gap: tuple[Line, ...], subject: Subject) -> Finding:
     headings = [line.text.strip("# \t") for line in gap if line.kind == "heading"]
     more = f" and {len(headings) - _HEADINGS_SHOWN} more" if len(headings) > _HEADINGS_SHOWN else ""
     named = f", with the sections {', '.join(headings[:_HEADINGS_SHOWN])}{more}" if headings else ""
@@ -71,24 +70,12 @@ def _cut(source: Source, gap: list[Line], subject: Subject) -> Finding:
     return finding("unloaded-cut", place, message, "cut", tokens=subject.count(text))
 
 
-def _redacted(source: Source, gap: list[Line]) -> Finding:
+def _redacted(source: Source, gap: tuple[Line, ...]) -> Finding:
     first, last = gap[0], gap[-1]
     lines = f"line {first.number} was" if first is last else f"lines {first.number} to {last.number} were"
     message = f"{lines} taken out by the gate; hermes scan {source.file} says why"
     place = source.within(first, 0, len(first.text))
     return finding("unloaded-redacted", place, message, "\n".join(line.text for line in gap))
-
-
-def _gaps(source: Source) -> list[list[Line]]:
-    """The runs of lines between those that are in the prompt, each with some text."""
-    lines = source.document.lines
-    ranges = sorted(source.kept)
-    gaps = []
-    for (_, last), (first, _) in pairwise(ranges):
-        gap = list(lines[last : first - 1])
-        if any(line.kind != "blank" for line in gap):
-            gaps.append(gap)
-    return gaps
 
 
 def _globs(source: Source, subject: Subject) -> Iterator[Finding]:
