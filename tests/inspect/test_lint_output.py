@@ -147,6 +147,13 @@ def test_nothing_that_a_terminal_obeys_is_printed(repo: Path, capsys: pytest.Cap
     assert "\x1b" not in out
 
 
+def test_what_is_wrong_with_the_configuration_is_told(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(repo.parent / "home" / "config.yaml", "context_file_max_chars: many\n")
+    code, out, err = lint(capsys, repo, "--ignore", "dead")
+    assert (code, out) == (0, "2 files read: nothing found\n")
+    assert "context_file_max_chars" in err
+
+
 def test_the_rules_are_listed(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = lint(capsys, repo, "--rules")
     assert (code, [line.split()[0] for line in out.splitlines()]) == (0, list(RULES))

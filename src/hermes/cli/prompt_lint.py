@@ -92,6 +92,8 @@ def command(
         click.echo(json.dumps(log, ensure_ascii=False, indent=1))
     else:
         _show(judged, subject)
+    # What the prompt itself gives notice of is a finding here; the rest (home, configuration) still is news.
+    show_notices((n for n in built.notices if n not in built.prompt.notices), quiet=True)
     show_notices(_stale(judged, known))
     ctx.exit(int(reaches(judged.new, max_level)))
 
