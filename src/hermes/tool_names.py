@@ -17,4 +17,3 @@ TOOL_NAMES = (
     "todo",
     "write_file",
 )
-SKILL_TOOLS = frozenset({"skill_manage", "skill_view", "skills_list"})

@@ -15,9 +15,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hermes.errors import HermesError
 from hermes.messages import ToolSpec
-from hermes.tool_names import SKILL_TOOLS, TOOL_NAMES
+from hermes.tool_names import TOOL_NAMES
 
-__all__ = ["SKILL_TOOLS", "TOOL_NAMES", "Tool", "ToolContext", "ToolError", "tool"]
+__all__ = ["TOOL_NAMES", "Tool", "ToolContext", "ToolError", "tool"]
 
 _PARAMETER = re.compile(r"^- `?(\w+)`?: (.+(?:\n  .+)*)$", re.M)
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}

@@ -25,10 +25,9 @@ from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of
 from hermes.providers.profiles import context_limit_chars, enforcement_needed
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
-from hermes.skills.index import skills_index
+from hermes.skills.index import index_budget, skills_index
 from hermes.skills.library import load_library
 from hermes.text import decode
-from hermes.tool_names import SKILL_TOOLS
 
 DEFAULT_AGENT_IDENTITY = str(prompt_text("identity"))
 
@@ -223,14 +222,14 @@ def _guidance(names: list[str], config: Config) -> Passage:
 
 
 class SkillsSlot(_FromSources):
-    """The index of skills, only when a skill tool is on."""
+    """The index of skills, only when the tool that loads them is on: the index names it."""
 
     __slots__ = ()
     name = "skills index"
     tier = Tier.STABLE
 
     def passage(self, facts: PromptFacts) -> Passage:
-        if not SKILL_TOOLS & facts.tools:
+        if "skill_view" not in facts.tools:
             return Passage()
         skills = self.sources.config.skills
         library = load_library(self.sources.home, tuple(skills.dirs), policies=self.sources.policies)
@@ -239,13 +238,9 @@ class SkillsSlot(_FromSources):
             library,
             tools=facts.tools,
             disabled=frozenset(skills.disabled),
+            pinned=tuple(skills.pinned),
             budget_tokens=budget,
         )
-
-
-def index_budget(context_window: int | None) -> int:
-    """Tokens for the whole skills index: 3,000, or 2 % of the window where that is less."""
-    return min(3000, context_window * 2 // 100) if context_window else 3000
 
 
 class EnvironmentSlot(_FromSources):

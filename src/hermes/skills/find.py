@@ -194,6 +194,11 @@ class _Walk:
             return
         if name.startswith("."):
             return
+        if name.lower() == "description.md":
+            self.found.broken.append(
+                Broken(entry.path, 0, "it is a directory, not a regular file", "unreadable")
+            )
+            return
         if name.lower() in VENDOR:
             self._decide(entry.path, "off", "a directory of other people's code")
             return
