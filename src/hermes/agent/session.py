@@ -30,10 +30,16 @@ from hermes.sessions.records import (
 
 Clock = Callable[[], datetime]
 
+ASIDE = "aside"
+"""How a call ended that is no part of the conversation: its question and answer were not kept."""
+
 
 @dataclass(slots=True)
 class Session:
-    """A session that is open in this process. `visible` are the messages the model sees, oldest first."""
+    """A session that is open in this process. `visible` are the messages the model sees, oldest first.
+
+    `answered` says how many of them, in how many fragments, the last answered call of the epoch had.
+    """
 
     record: SessionRecord
     prompt: SystemPrompt
@@ -47,6 +53,7 @@ class Session:
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     last_input: int = 0
+    answered: tuple[int, int] = (0, 0)
     _chain: str = NO_CHAIN
     _reason: str = ""  # why the next request does not begin with the last one
     _unsent: list[tuple[int, Message]] = field(default_factory=list)
@@ -82,21 +89,28 @@ class Session:
         session = cls(record, SystemPrompt.from_json(record.prompt_json), tools, store, clock)
         session.standing = dict(state.get("standing", {}))
         stored = await store.messages(session_id)
-        carried = set(state.get("carried", ()))
         begins = state.get("begins", 0)
-        session.visible = [s.message for s in stored if s.seq >= begins or s.seq in carried]
+        by_seq = {s.seq: s.message for s in stored}
+        order = [*state.get("carried", ()), *(s.seq for s in stored if s.seq >= begins)]
+        session.visible = [by_seq[seq] for seq in order]
         session.next_seq = stored[-1].seq + 1 if stored else 0
         fragments = await store.fragments(session_id, record.epoch)
         session.fragments = [f.body for f in fragments]
         session._chain = chain(NO_CHAIN, session.fragments)
-        sent_to = max((f.last_seq for f in fragments), default=-1)
-        session._unsent = [(s.seq, s.message) for s in stored if s.seq > sent_to and s.seq >= begins]
+        sent = order.index(fragments[-1].last_seq) + 1 if fragments else 0
+        session._unsent = [(seq, by_seq[seq]) for seq in order[sent:]]
         calls = await store.calls(session_id)
         session.calls = len(calls)
         session._known_blobs = {d for call in calls for d in (call.head, call.tail)}
         for call in calls:
             session.usage = session.usage.plus(call.usage)
-        session.last_input = calls[-1].usage.input + calls[-1].usage.output if calls else 0
+        heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE]
+        if heard:
+            last = heard[-1]
+            session.last_input = last.usage.input + last.usage.output
+            session.answered = order.index(fragments[last.fragments - 1].last_seq) + 1, last.fragments
+        elif record.epoch:
+            session._reason = (await store.epochs(session_id))[-1].reason
         return session
 
     # -- say ----------------------------------------------------------------------------------------------
@@ -122,13 +136,18 @@ class Session:
         """The next request: every byte that was sent, and the new messages, serialised here once."""
         if self._unsent:
             first, last = self._unsent[0][0], self._unsent[-1][0]
-            made = codec.fragments(tuple(m for _, m in self._unsent), profile)
+            sent = len(self.visible) - len(self._unsent)
+            after = self.visible[sent - 1].role if sent else ""
+            made = codec.fragments(tuple(m for _, m in self._unsent), profile, after)
             n = len(self.fragments)
             new = tuple(Fragment(self.record.epoch, n + i, first, last, b) for i, b in enumerate(made))
             self.fragments += made
             self._chain = chain(self._chain, made)
             self._step = replace(self._step, fragments=(*self._step.fragments, *new))
             self._unsent.clear()
+        return self._request(profile, max_tokens)
+
+    def _request(self, profile: ModelProfile, max_tokens: int) -> ModelRequest:
         return ModelRequest(
             model=profile.name,
             system=tuple(layer.text for layer in self.prompt.layers),
@@ -145,11 +164,28 @@ class Session:
 
     def called(self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord) -> None:
         """Note a call, with all that is needed to make its request again."""
-        head, tail = codec.head(request, profile), codec.tail(request, profile)
+        self.answered = len(request.messages), len(request.fragments)
+        self._reason = ""
+        self.last_input = call.usage.input + call.usage.output
+        self._note(request, codec, profile, call, len(request.fragments))
+
+    def called_aside(
+        self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord
+    ) -> None:
+        """Note a call that was made beside the conversation; what only it had stands in its tail."""
+        same = zip(self.fragments, request.fragments, strict=False)
+        shared = next((n for n, (a, b) in enumerate(same) if a != b), len(self.fragments))
+        self._note(request, codec, profile, replace(call, stop=ASIDE), min(shared, len(request.fragments)))
+
+    def _note(
+        self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord, shared: int
+    ) -> None:
+        own = b",".join(request.fragments[shared:])
+        head = codec.head(request, profile)
+        tail = (b"," + own if own and shared else own) + codec.tail(request, profile)
         digests = digest_of(head), digest_of(tail)
         new = tuple(b for d, b in zip(digests, (head, tail), strict=True) if d not in self._known_blobs)
         self._known_blobs.update(digests)
-        self._reason = ""
         self.calls += 1
         noted = replace(
             call,
@@ -157,12 +193,11 @@ class Session:
             epoch=self.record.epoch,
             head=digests[0],
             tail=digests[1],
-            fragments=len(request.fragments),
-            chain=self._chain,
+            fragments=shared,
+            chain=self._chain if shared == len(self.fragments) else chain(NO_CHAIN, self.fragments[:shared]),
             messages=self.next_seq,
         )
         self.usage = self.usage.plus(call.usage)
-        self.last_input = call.usage.input + call.usage.output
         self._step = replace(
             self._step,
             calls=(*self._step.calls, noted),
@@ -191,6 +226,7 @@ class Session:
         self.fragments = []
         self._chain = NO_CHAIN
         self._reason = reason
+        self.answered, self.last_input = (0, 0), 0
         self._unsent = [(int(m.id[1:]), m) for m in keep]
         self.prompt = prompt
         at = self.clock().isoformat(timespec="milliseconds")
