@@ -86,6 +86,16 @@ def _ratio(value: object, _: Complain) -> float:
 RATIO = Form("a number above 0 and at most 100", _ratio)
 
 
+def _part(value: object, complain: Complain) -> float:
+    found = _ratio(value, complain)
+    if found > 1:
+        raise Malformed
+    return found
+
+
+PART = Form("a number above 0 and at most 1", _part)
+
+
 def one_of(*choices: str) -> Form:
     """One of a few words."""
 

@@ -115,6 +115,19 @@ class ToolsConfig(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CompactionConfig(_Record):
+    """`compaction:`. `threshold` is a part of the context window; the others count messages.
+
+    `template` is what a summary must tell, "" for the built-in one.
+    """
+
+    threshold: float = 0.85
+    keep_head: int = 1
+    keep_tail: int = 12
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Config(_Record):
     """What config.yaml says, with the defaults where it says nothing or nothing usable.
 
@@ -132,6 +145,7 @@ class Config(_Record):
     platform_hints: Mapping[str, str | Mapping[str, str]] = field(default_factory=_nothing)
     security: SecurityConfig = field(default_factory=SecurityConfig)
     tools: ToolsConfig = field(default_factory=ToolsConfig)
+    compaction: CompactionConfig = field(default_factory=CompactionConfig)
     models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
     free: Mapping[str, object] = field(default_factory=_nothing)
     notices: tuple[Notice, ...] = ()
@@ -140,11 +154,11 @@ class Config(_Record):
     def digest(self) -> str:
         """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
 
-        The free sections stand apart: nothing in them shapes a prompt.
+        The free sections and `compaction` stand apart: nothing in them shapes a prompt.
         """
         import json
 
-        kept = (f.name for f in fields(self) if f.name not in ("free", "notices"))
+        kept = (f.name for f in fields(self) if f.name not in ("compaction", "free", "notices"))
         values = {name: plain(getattr(self, name)) for name in kept}
         return digest_of(json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":")))
 

@@ -164,6 +164,18 @@ KEYS: tuple[Key, ...] = (
         "The tools that are on; null is the usual set.",
     ),
     Key(
+        "compaction.threshold",
+        forms.PART,
+        "How full the context window may be, as a part of it, before older messages are summarised.",
+    ),
+    Key("compaction.keep_head", whole(0), "How many of the first messages are kept word for word."),
+    Key("compaction.keep_tail", whole(1), "How many of the last messages are kept word for word."),
+    Key(
+        "compaction.template",
+        TEXT,
+        "What a summary must tell, in place of the built-in template; its `## ` headings are required.",
+    ),
+    Key(
         "models",
         mapped(_FACTS, "a mapping from parts of model names to facts"),
         "What you know better about a model: " + _FACTS.words.removeprefix("a mapping of ") + ".",
