@@ -192,3 +192,8 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
         cwd=given.get("TERMINAL_CWD", "").strip(),
         host={name: given[name] for name in _HOST if name in given},
     )
+
+
+def secret(name: str) -> str:
+    """The value of a variable that holds a secret, or "": read when it is needed, kept in no record."""
+    return os.environ.get(name, "")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from hermes.contracts import ModelProfile
-from hermes.messages import Message, ModelRequest, ToolSpec
+from hermes.messages import Message, ModelRequest, ToolCall, ToolSpec
 from hermes.providers.alternation import opened_by_user
 from hermes.providers.canonical import arguments_json, foreign_json, json_bytes
 
@@ -15,6 +18,8 @@ EMPTY = "(empty)"
 
 OPAQUE = '{"anthropic":'
 """How `Message.opaque` begins when it holds an assistant's content blocks as this provider made them."""
+
+_NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +72,39 @@ def _assistant(message: Message) -> bytes:
     if message.opaque.startswith(OPAQUE + "[{"):
         return foreign_json(message.opaque[len(OPAQUE) + 1 : -2])
     blocks = [_text(message.sent)] if message.sent or not message.tool_calls else []
-    blocks += [tool_use(call.id, call.name, call.arguments) for call in message.tool_calls]
+    blocks += [_tool_use(call) for call in message.tool_calls]
     return b",".join(blocks)
 
 
-def tool_use(call_id: str, name: str, arguments: str) -> bytes:
-    """The content block of a tool call."""
-    told = json_bytes({"type": "tool_use", "id": call_id, "name": name})[:-1]
-    return told + b',"input":' + foreign_json(arguments_json(arguments)) + b"}"
+def pack_opaque(blocks: Iterable[Mapping[str, Any]], calls: Iterable[ToolCall]) -> str:
+    """All content blocks of an answer as JSON, in their order, when some of them are signed; else ""."""
+    left = iter(calls)
+    kept: list[bytes] = []
+    signed = False
+    for block in blocks:
+        kind = block.get("type")
+        if kind == "tool_use":
+            kept.append(_tool_use(next(left)))
+        elif kind == "text":
+            kept += [json_bytes({"type": "text", "text": block["text"]})] if block["text"].strip() else []
+        elif kind != "thinking" or block.get("signature"):  # what is not signed is not taken back
+            kept.append(json_bytes(block))
+            signed = True
+    return OPAQUE + "[" + b",".join(kept).decode("utf-8") + "]}" if signed else ""
+
+
+def _tool_use(call: ToolCall) -> bytes:
+    told = json_bytes({"type": "tool_use", "id": _id(call.id), "name": call.name})[:-1]
+    return told + b',"input":' + foreign_json(arguments_json(call.arguments)) + b"}"
+
+
+def _id(call_id: str) -> str:
+    """An id as this provider takes it; another one may have made it."""
+    return _NOT_IN_IDS.sub("_", call_id) or "call"
 
 
 def _result(message: Message) -> bytes:
-    block: dict[str, object] = {"type": "tool_result", "tool_use_id": message.call_id}
+    block: dict[str, object] = {"type": "tool_result", "tool_use_id": _id(message.call_id)}
     if message.error:
         block["is_error"] = True
     return json_bytes({**block, "content": message.sent or EMPTY})

@@ -13,8 +13,13 @@ _MARKS = (
 )
 
 
+def json_text(value: object) -> str:
+    """A value without spaces, keys in the order given."""
+    return _WRITER.encode(value)
+
+
 def json_bytes(value: object) -> bytes:
-    """A value without spaces, keys in the order given, in UTF-8; a lone surrogate becomes U+FFFD."""
+    """`json_text` in UTF-8; a lone surrogate becomes U+FFFD."""
     return encoded(_WRITER.encode(value))
 
 

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hermes.contracts import CacheRules, ModelProfile
-from hermes.messages import Message, ModelRequest, ToolSpec
+from hermes.messages import Message, ModelRequest, ToolCall, ToolSpec
+from hermes.provenance import digest_of
 from hermes.providers.alternation import alternating
-from hermes.providers.canonical import arguments_json, foreign_json, json_bytes
+from hermes.providers.canonical import arguments_json, foreign_json, json_bytes, json_text
 
 EMPTY = "(empty)"
 """Stands for a text that is empty where a provider refuses empty ones; part of the wire format."""
 
 
+OPAQUE = '{"chat":'
+"""How `Message.opaque` begins when it holds what a provider of this wire wants back beside the message."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenAiChat:
-    """The codec. `reasoning`: whether the model's reasoning goes back to it; a session's choice, for good.
+    """The codec, as an endpoint takes it.
 
-    Where the provider takes marks, texts stand in content parts, which can carry one.
+    `reasoning`: whether the model's reasoning goes back to it; a session's choice, for good. `usage`: whether
+    it may be asked for usage. `limit` is the field for the most tokens of an answer. `cache_key`: equal
+    prompts are sent with an equal key, from the stable tier. Where the provider takes marks, texts stand in
+    content parts, which can carry one.
     """
 
     reasoning: bool = False
+    usage: bool = True
+    limit: str = "max_tokens"
+    cache_key: bool = False
 
     @property
     def name(self) -> str:
@@ -32,15 +45,11 @@ class OpenAiChat:
 
     def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]:
         """The head, and the offsets in it at which each part of the system message may take a mark."""
-        limit = "max_completion_tokens" if profile.instruction_role == "developer" else "max_tokens"
-        fields: dict[str, object] = {
-            "model": request.model,
-            limit: request.max_tokens,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
-        if request.cache_key:
-            fields["prompt_cache_key"] = request.cache_key
+        fields: dict[str, object] = {"model": request.model, self.limit: request.max_tokens, "stream": True}
+        if self.usage:
+            fields["stream_options"] = {"include_usage": True}
+        if self.cache_key and (key := request.cache_key or _stable_digest(request)):
+            fields["prompt_cache_key"] = key
         head = json_bytes(fields)[:-1]
         if request.tools:
             head += b',"tools":[' + b",".join(map(_tool, request.tools)) + b"]"
@@ -82,25 +91,43 @@ class OpenAiChat:
         return json_bytes({"role": "user", "content": content})
 
     def _assistant(self, message: Message) -> bytes:
+        packed = json.loads(message.opaque)["chat"] if message.opaque.startswith(OPAQUE) else {}
         entry: dict[str, object] = {"role": "assistant"}
         entry["content"] = None if message.tool_calls and not message.sent else message.sent
-        if self.reasoning and message.reasoning:
+        if self.reasoning and (details := packed.get("reasoning_details")):
+            entry["reasoning_details"] = details
+        elif self.reasoning and message.reasoning:
             entry["reasoning_content"] = message.reasoning
         if message.tool_calls:
+            extra = packed.get("calls", {})
             entry["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": arguments_json(call.arguments)},
-                }
-                for call in message.tool_calls
+                _call(call) | extra.get(str(number), {}) for number, call in enumerate(message.tool_calls)
             ]
-        return json_bytes(entry)
+        return foreign_json(json_text(entry))
+
+
+def pack_opaque(details: list[dict[str, Any]], extra: list[dict[str, Any]]) -> str:
+    """What a provider wants back beside the message: signed reasoning, and fields of its own on calls."""
+    packed: dict[str, Any] = {}
+    if details:
+        packed["reasoning_details"] = details
+    if any(extra):
+        packed["calls"] = {str(number): fields for number, fields in enumerate(extra) if fields}
+    return json_text({"chat": packed}) if packed else ""
 
 
 def takes_marks(rules: CacheRules) -> bool:
     """Whether a provider behind this wire takes marks of ours."""
     return rules.kind == "marks" or rules.max_marks is not None
+
+
+def _stable_digest(request: ModelRequest) -> str:
+    return digest_of(request.system[0])[:32] if request.system and request.system[0] else ""
+
+
+def _call(call: ToolCall) -> dict[str, object]:
+    function = {"name": call.name, "arguments": arguments_json(call.arguments)}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _content(text: str, in_parts: bool) -> object:

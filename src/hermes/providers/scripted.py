@@ -7,7 +7,7 @@ have reported, and fails when a request does not begin with the whole of the one
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from hermes.contracts import CacheRules, ModelProfile
@@ -104,7 +104,7 @@ class ScriptedModel:
         self._keep = keep
         self._last: dict[str, bytes] = {}
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Answer with the next step. BrokenPrefix when the request moves bytes that were sent."""
         body, sent = self._serialise(request)
         self._compare(request, body)

@@ -1,0 +1,100 @@
+"""A model behind HTTP: a codec, a connection and a reader of answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from hermes.contracts import ModelProfile
+from hermes.errors import ModelError
+from hermes.messages import ModelEvent, ModelRequest
+from hermes.providers.anthropic import AnthropicMessages
+from hermes.providers.anthropic_answer import MessagesAnswer
+from hermes.providers.cache_marks import Frame, MarkPolicy, WireCodec, marked_body, place_marks
+from hermes.providers.endpoints import Endpoint
+from hermes.providers.failures import broken_stream, unreachable
+from hermes.providers.http import Http, Reply
+from hermes.providers.keys import Key
+from hermes.providers.openai_answer import ChatAnswer
+from hermes.providers.openai_chat import OpenAiChat
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+def codec_for(endpoint: Endpoint) -> WireCodec:
+    """The codec that an endpoint is spoken to with."""
+    if endpoint.wire == "anthropic-messages":
+        return AnthropicMessages()
+    return OpenAiChat(endpoint.reasoning, endpoint.usage, endpoint.limit, endpoint.cache_key)
+
+
+class HttpModel:
+    """A model served over one of the two wires. Nothing is connected before the first call."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        profile: ModelProfile,
+        key: Key,
+        policy: MarkPolicy = MarkPolicy(),  # noqa: B008 - it is a value
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.profile = profile
+        self.codec = codec_for(endpoint)
+        self.http = Http(endpoint, key, transport)
+        self._policy = policy
+        self._framed: tuple[tuple[object, ...], Frame] | None = None
+
+    def __repr__(self) -> str:
+        return f"HttpModel({self.endpoint.name}:{self.profile.name})"
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Call the model; deltas as they come, then one `Completed`. ModelError when it fails."""
+        messages = self.endpoint.wire == "anthropic-messages"
+        reader = MessagesAnswer if messages else ChatAnswer
+        answer = reader(
+            lambda error: self._failed(request, error), len(request.fragments or request.messages)
+        )
+        path = "messages" if messages else "chat/completions"
+        async with self.http.post(path, self.body(request), request.model) as reply:
+            if reply.is_stream:
+                async for event in self._streamed(reply, answer):
+                    yield event
+            else:
+                for event in answer.chunk(await reply.whole() or {"error": "an answer that is not JSON"}):
+                    yield event
+            if not answer.is_whole:
+                raise unreachable(self.endpoint, "the answer broke off in the middle")
+            yield answer.completed()
+
+    async def close(self) -> None:
+        await self.http.close()
+
+    def body(self, request: ModelRequest) -> bytes:
+        """The bytes that a request is sent as, marks included."""
+        fragments = request.fragments or self.codec.fragments(request.messages, self.profile)
+        frame = self._frame(request)
+        marks = place_marks(frame, fragments, self.profile, self._policy)
+        return marked_body(frame, fragments, self.codec.tail(request, self.profile), marks)
+
+    async def _streamed(
+        self, reply: Reply, answer: ChatAnswer | MessagesAnswer
+    ) -> AsyncGenerator[ModelEvent, None]:
+        async for event in reply.events():
+            for told in answer.take(event):
+                yield told
+            if answer.finished:
+                await reply.drain()
+                return
+
+    def _frame(self, request: ModelRequest) -> Frame:
+        """The frame of a request; consecutive requests of a session share it."""
+        asked = (request.model, request.system, request.tools, request.max_tokens, request.cache_key)
+        if self._framed is None or self._framed[0] != asked:
+            self._framed = (asked, Frame.of(self.codec, request, self.profile))
+        return self._framed[1]
+
+    def _failed(self, request: ModelRequest, error: object) -> ModelError:
+        return broken_stream(self.endpoint, self.http.key, request.model, error)

@@ -1,0 +1,100 @@
+"""From a name, `provider:model`, to a model that can be called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from hermes.config.records import Config, secret
+from hermes.contracts import Model, ModelProfile
+from hermes.errors import ConfigError
+from hermes.provenance import Notice
+from hermes.providers.cache_marks import mark_policy
+from hermes.providers.client import HttpModel
+from hermes.providers.endpoints import Endpoint, builtin, endpoint_for
+from hermes.providers.facts import registry
+from hermes.providers.keys import Lookup, find_key
+from hermes.providers.names import parse_name
+from hermes.providers.profiles import override_notices, profile_for
+from hermes.providers.wrappers import Fallback, Retrying
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+def connect(
+    name: str,
+    config: Config,
+    *,
+    environment: Lookup = secret,
+    keyring: Lookup | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
+) -> Model:
+    """The model of a name, or the configured one for "", with retries. Nothing is sent.
+
+    Several names with commas are a fallback chain. ConfigError when a name or its provider makes no sense,
+    ModelError when there is no key. `transport` stands in for the network in tests.
+    """
+    models = [
+        Retrying(
+            connect_one(one.strip(), config, environment=environment, keyring=keyring, transport=transport)
+        )
+        for one in name.split(",")
+    ]
+    return models[0] if len(models) == 1 else Fallback(models)
+
+
+def connect_one(
+    name: str,
+    config: Config,
+    *,
+    environment: Lookup = secret,
+    keyring: Lookup | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
+) -> HttpModel:
+    """One model without retries; see `connect`."""
+    endpoint, profile = resolve(name, config)
+    policy, _ = mark_policy(config.free.get("cache"), profile.cache)
+    return HttpModel(endpoint, profile, find_key(endpoint, environment, keyring), policy, transport)
+
+
+def connect_notices(config: Config, profile: ModelProfile) -> tuple[Notice, ...]:
+    """What is wrong with what config.yaml says of a model and of its cache."""
+    return (*override_notices(config.models), *mark_policy(config.free.get("cache"), profile.cache)[1])
+
+
+def resolve(name: str, config: Config) -> tuple[Endpoint, ModelProfile]:
+    """Where a model is served and what is known of it. ConfigError when a name makes no sense."""
+    provider, model = _named(name, config)
+    is_default = not name or model == config.model.default
+    base_url = config.model.base_url if is_default else ""
+    if not provider and not base_url:
+        provider = _maker(model)
+    if not provider and not base_url:
+        raise ConfigError(f"who serves {model} is not known; name the provider too, as in openrouter:{model}")
+    endpoint = endpoint_for(provider or "custom", config.free.get("providers"), base_url)
+    # A server on this machine is known by what it is, whatever its owner calls it.
+    known = "local" if endpoint.is_local and provider.lower() not in registry().aliases else provider
+    window = config.model.context_window if is_default else None
+    return endpoint, profile_for(model, known, config.models, window)
+
+
+def _named(name: str, config: Config) -> tuple[str, str]:
+    """Provider and model; what a name leaves out is as configured. ConfigError when there is no name."""
+    configured = config.model
+    if name in ("", configured.default):
+        if not configured.default:
+            raise ConfigError("no model is set; name one with --model provider:name, or set model.default")
+        if configured.provider:
+            return configured.provider, configured.default
+        name = configured.default
+    own = config.free.get("providers")
+    names = (*builtin(), *(own if isinstance(own, Mapping) else ()))
+    parsed = parse_name(name, "", {**registry().aliases, **{n.lower(): n for n in names}})
+    return parsed.provider, parsed.name
+
+
+def _maker(model: str) -> str:
+    """The provider that makes a model, by its bare name; "" when it is not known, or others serve it."""
+    family = profile_for(model).family
+    return "" if "/" in model else next((f.maker for f in registry().families if f.name == family), "")

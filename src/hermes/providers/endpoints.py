@@ -1,0 +1,126 @@
+"""Where a provider is reached and how it is spoken to: endpoints.toml, and `providers:` of config.yaml."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from hermes.errors import ConfigError
+from hermes.files import read_file
+from hermes.providers.facts import registry
+
+Wire = Literal["openai-chat", "anthropic-messages"]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One provider; the fields are explained in endpoints.toml. `timeout` in seconds, for each wait."""
+
+    name: str
+    base_url: str = ""
+    wire: Wire = "openai-chat"
+    keys: tuple[str, ...] = ()
+    cache_key: bool = False
+    usage: bool = True
+    limit: str = "max_tokens"
+    reasoning: bool = False
+    start: str = ""
+    timeout: float = 600.0
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is this machine."""
+        host = urlsplit(self.base_url).hostname or ""
+        return host in ("localhost", "::1") or host.startswith("127.")
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Mapping[str, Endpoint]:
+    """The endpoints that come with Hermes, by name."""
+    import tomllib
+
+    path = os.path.join(os.path.dirname(__file__), "endpoints.toml")
+    data = tomllib.loads(read_file(path).data.decode("utf-8"))
+    return {name: _merged(Endpoint(name), row) for name, row in data.items() if isinstance(row, dict)}
+
+
+def endpoint_for(provider: str, configured: object = None, base_url: str = "") -> Endpoint:
+    """The endpoint of a provider. `configured` is `providers:` of config.yaml; `base_url` goes before all.
+
+    ConfigError when the provider is not known and no address is given, or what is configured makes no sense.
+    """
+    known = builtin()
+    canonical = registry().aliases.get(provider.lower(), provider.lower())
+    found = known.get(provider.lower()) or known.get(canonical) or Endpoint(provider)
+    given = configured if isinstance(configured, Mapping) else {}
+    own = given.get(provider, given.get(provider.lower()))
+    if own is not None:
+        found = _merged(found, own)
+    if base_url:
+        found = _merged(found, base_url)
+    if not found.base_url:
+        names = sorted({*known, *map(str, given)})
+        near = get_close_matches(provider, names, 1)
+        raise ConfigError(
+            f"there is no address for the provider {provider!r}"
+            + (f"; did you mean {near[0]}?" if near else "")
+            + f" Known are {', '.join(names)}. For another one put its base_url below providers.{provider} "
+            "in config.yaml."
+        )
+    return found
+
+
+def _merged(endpoint: Endpoint, row: object) -> Endpoint:
+    """An endpoint with the fields of a row; ConfigError names the first that cannot be used."""
+    at = f"providers.{endpoint.name}"
+    if isinstance(row, str):
+        row = {"base_url": row}
+    if not isinstance(row, Mapping):
+        raise ConfigError(f"{at} of config.yaml must be an address or a mapping, not {row!r}")
+    given = {str(name): value for name, value in row.items()}
+    if "key" in given:
+        given["keys"] = (given.pop("key"),)
+    values: dict[str, Any] = {name: _field(at, name, value) for name, value in given.items()}
+    return replace(endpoint, **values)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _field(at: str, name: str, value: object) -> object:
+    defaults = {f.name: f.default for f in fields(Endpoint) if f.name != "name"}
+    if name not in defaults:
+        near = get_close_matches(name, (*defaults, "key"), 1)
+        hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(defaults))}"
+        raise ConfigError(f"{at}.{name} of config.yaml is not known{hint}")
+    if name == "keys" and isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+        return tuple(value)
+    if name == "base_url" and isinstance(value, str) and _is_address(value):
+        return value.rstrip("/")
+    if name == "wire" and value in get_args(Wire):
+        return value
+    if name == "timeout" and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return float(value)
+    if name not in ("keys", "base_url", "wire", "timeout") and type(value) is type(defaults[name]):
+        return value
+    expected = {
+        "keys": "names of environment variables",
+        "base_url": "an address that begins with http:// or https://",
+        "wire": f"one of {', '.join(get_args(Wire))}",
+        "timeout": "seconds, above 0",
+    }.get(name, "true or false" if isinstance(defaults[name], bool) else "a text")
+    raise ConfigError(f"{at}.{name} of config.yaml must be {expected}, not {value!r}")
