@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -188,6 +187,8 @@ class SystemPrompt:
 
     def to_json(self) -> str:
         """A form that `from_json` turns into an equal prompt; equal prompts give equal bytes."""
+        import json
+
         body = {
             "format": FORMAT,
             "key": asdict(self.key),
@@ -199,6 +200,8 @@ class SystemPrompt:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read an exported prompt; PromptError when it is not one or was changed."""
+        import json
+
         try:
             body = json.loads(text)
             if body["format"] != FORMAT:

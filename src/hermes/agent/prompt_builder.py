@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from hermes.agent.context_files import Loader, Reading
 from hermes.agent.context_kinds import kinds_in_order
 from hermes.agent.environment import Host, working_directory_lines
-from hermes.agent.first_use import kept_out
 from hermes.agent.workdir import find_project, resolve_cwd
 from hermes.config import Config, load_config
 from hermes.errors import FileRefused
@@ -124,7 +123,11 @@ def context_limit_chars_of(config: Config) -> int:
 def _project_files(workdir: WorkDir, home: Home, config: Config, limit: int, policies: Policies) -> Passage:
     kinds = kinds_in_order(config.context.kinds)
     project = find_project(workdir.path)
-    reason, notices = kept_out(project, home, config, kinds)
+    reason, notices = "", tuple[Notice, ...]()
+    if config.security.first_use == "deny":
+        from hermes.agent.first_use import kept_out
+
+        reason, notices = kept_out(project, home, config, kinds)
     if not workdir.authority:
         reason, notices = f"chosen by the {workdir.chosen_by}", ()
     note = Passage()

@@ -34,7 +34,6 @@ from hermes.provenance import Notice, Passage
 from hermes.providers.profiles import profile_for
 from hermes.security.found import keep_found
 from hermes.security.policy import Policies
-from hermes.security.trust import load_trust
 from hermes.tool_names import TOOL_NAMES
 
 __all__ = [
@@ -101,6 +100,8 @@ def working_directory(config: Config, argument: str = "") -> tuple[WorkDir, tupl
 
 def load_sources(home: Home | None = None, config: Config | None = None) -> Sources:
     """What the slots read from, for a home."""
+    from hermes.security.trust import load_trust  # an import of this module need not read trust.json
+
     home = home or get_hermes_home()
     config = config or load_config(home)
     trusted = load_trust(home)

@@ -6,7 +6,6 @@ made it. Anything odd about it and it is passed over: texts are scanned again, w
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Callable
@@ -94,6 +93,8 @@ class Found:
             return None
         if row == "[]":
             return ()
+        import json
+
         try:
             return tuple(Finding(*fields) for fields in json.loads(row))
         except (ValueError, TypeError):
@@ -134,6 +135,8 @@ def _within(rows: list[str]) -> list[str]:
 def _row(found: tuple[Finding, ...]) -> str | None:
     if len(found) > _FINDINGS_AT_MOST:
         return None
+    import json
+
     rows = [[f.id, f.family, f.severity, f.start, f.end, f.line, f.column, f.reads, f.why] for f in found]
     return json.dumps(rows, separators=(",", ":"))
 

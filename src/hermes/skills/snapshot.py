@@ -6,7 +6,6 @@ A line with format, checksum and key, then JSON. Whatever is not exactly that is
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import zlib
 from dataclasses import astuple, dataclass
@@ -41,6 +40,8 @@ class Remembered:
 
 def write(home: Home, key: str, remembered: Remembered) -> None:
     """Store a snapshot; a home that cannot be written is no matter."""
+    import json
+
     body = json.dumps(_to_rows(remembered), separators=(",", ":")).encode()
     head = f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}\n".encode()
     with contextlib.suppress(OSError):
@@ -51,6 +52,8 @@ def write(home: Home, key: str, remembered: Remembered) -> None:
 
 def read(home: Home, key: str, policies: Policies) -> Remembered | None:
     """The stored snapshot of this key; None when there is none or it is damaged."""
+    import json
+
     try:
         data, _ = read_regular(os.path.join(home.cache, FILE), _MAX_BYTES)
     except FileRefused:
