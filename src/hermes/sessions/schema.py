@@ -5,14 +5,18 @@ A store of an older version is brought forward step by step; one of a newer vers
 
 from __future__ import annotations
 
+from hermes.errors import StoreError
+
 _TABLES = """
 CREATE TABLE sessions (
   key {serial}, id TEXT{c} NOT NULL UNIQUE, created TEXT{c} NOT NULL, updated TEXT{c} NOT NULL,
-  title TEXT NOT NULL, platform TEXT NOT NULL, model TEXT NOT NULL, provider TEXT NOT NULL,
-  codec TEXT NOT NULL, parent TEXT NOT NULL, epoch INTEGER NOT NULL, prompt BIGINT, tools BIGINT,
+  title TEXT NOT NULL, title_key TEXT{c} NOT NULL, platform TEXT NOT NULL, model TEXT NOT NULL,
+  provider TEXT NOT NULL, codec TEXT NOT NULL, parent TEXT NOT NULL, epoch INTEGER NOT NULL,
+  prompt BIGINT, tools BIGINT,
   state TEXT NOT NULL, messages BIGINT NOT NULL DEFAULT 0, calls BIGINT NOT NULL DEFAULT 0,
   deleted INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX sessions_by_use ON sessions (updated, id);
+CREATE INDEX sessions_by_title ON sessions (title_key);
 CREATE TABLE messages (
   key {serial}, session BIGINT NOT NULL, seq BIGINT NOT NULL, role TEXT NOT NULL, text TEXT NOT NULL,
   data TEXT NOT NULL, UNIQUE (session, seq));
@@ -31,7 +35,8 @@ CREATE TABLE epochs (
   session BIGINT NOT NULL, n INTEGER NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL,
   PRIMARY KEY (session, n)){without};
 CREATE TABLE leases (
-  session TEXT NOT NULL PRIMARY KEY, holder TEXT NOT NULL, owner TEXT NOT NULL, since TEXT NOT NULL){without};
+  session TEXT{c} NOT NULL PRIMARY KEY, holder TEXT NOT NULL, owner TEXT NOT NULL,
+  since BIGINT NOT NULL){without};
 """
 
 _SQLITE_WORDS = """
@@ -43,9 +48,17 @@ INSERT INTO words (words, rank) VALUES ('crisismerge', 2000);
 
 _POSTGRES_WORDS = """
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
-CREATE TABLE words (message BIGINT PRIMARY KEY, body TEXT NOT NULL);
+CREATE TABLE words (message BIGINT PRIMARY KEY, body TEXT NOT NULL, session BIGINT NOT NULL,
+  role TEXT NOT NULL);
 CREATE INDEX words_by_trigram ON words USING gin (body gin_trgm_ops);
 """
+
+
+def newer(what: str, found: int, newest: int) -> StoreError:
+    return StoreError(
+        f"{what} has schema {found}, this Hermes knows up to {newest}: a newer Hermes wrote it. "
+        "Update Hermes, or use another home"
+    )
 
 
 def _statements(text: str, **names: str) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ one transaction, so a script that raises leaves nothing behind.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
 from hermes.errors import SessionBusy, StoreError
-from hermes.messages import Usage
+from hermes.messages import Role, Usage
 from hermes.provenance import digest_of
 from hermes.sessions.coding import NEAR, compact, message_data, message_from, pack, unpack
 from hermes.sessions.records import (
@@ -25,7 +26,7 @@ from hermes.sessions.records import (
     storable,
     storable_message,
 )
-from hermes.sessions.search import folded
+from hermes.sessions.search import Query, folded
 
 T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
@@ -33,16 +34,25 @@ Script = Generator[tuple[str, Sequence[Any]], Rows, T]
 
 
 class Dialect(NamedTuple):
-    """Where the databases differ: how a row is locked, and how words are kept."""
+    """Where the databases differ: how a row is locked, how words are kept and found.
+
+    `add_words` takes a message's key and tokens, its session's key and its role; `drop_words` its key.
+    `find` makes the statement that gives keys and sizes of the messages that match, the newest first, and
+    all its values but the limit. `lives` tells whether the `owner` of a lease does, NULL when the database
+    does not know.
+    """
 
     locked: str
     add_words: str
+    drop_words: str
+    lives: str
+    find: Callable[[Query, int | None, Sequence[Role]], tuple[str, tuple[Any, ...]]]
 
 
-SQLITE = Dialect("", "INSERT INTO words (rowid, body, tags) VALUES (?, ?, ?)")
-POSTGRES = Dialect(" FOR UPDATE", "INSERT INTO words (message, body) VALUES (?, ?)")
-
-_SESSION = "title = ?, platform = ?, model = ?, provider = ?, codec = ?, parent = ?, epoch = ?, state = ?"
+_CHANGED = (
+    "UPDATE sessions SET title = ?, title_key = ?, platform = ?, model = ?, provider = ?, codec = ?,"
+    " parent = ?, epoch = ?, state = ?, prompt = ?, tools = ? WHERE key = ?"
+)
 
 
 def create(dialect: Dialect, session: SessionRecord, step: Step | None) -> Script[None]:
@@ -51,9 +61,9 @@ def create(dialect: Dialect, session: SessionRecord, step: Step | None) -> Scrip
     step = step or Step(session.created)
     epochs = step.epochs or (EpochRecord(0, "new session", session.created),)
     yield (
-        "INSERT INTO sessions (id, created, updated, title, platform, model, provider, codec, parent, epoch,"
-        " state) VALUES (?, ?, ?, '', '', '', '', '', '', 0, '')",
-        (storable(session.id), session.created, session.created),
+        "INSERT INTO sessions (id, created, updated, title, title_key, platform, model, provider, codec,"
+        " parent, epoch, state) VALUES (?, ?, ?, '', '', '', '', '', '', '', 0, '')",
+        (storable(session.id), session.created, moment(session.created)),
     )
     whole = Step(
         step.at, step.messages, step.fragments, step.calls, epochs, step.blobs, step.session or session
@@ -84,10 +94,19 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
     yield from _add_calls(key, step.calls)
     yield (
         "UPDATE sessions SET updated = ?, messages = ?, calls = ? WHERE key = ?",
-        (max(step.at, updated), messages + len(step.messages), calls + len(step.calls), key),
+        (max(moment(step.at), updated), messages + len(step.messages), calls + len(step.calls), key),
     )
     if step.session:
         yield from _change(key, session_id, step.session)
+
+
+def moment(time: str) -> str:
+    """A time as it is compared: in UTC, always of one form."""
+    try:
+        read = datetime.fromisoformat(time)
+    except ValueError:
+        raise StoreError(f"{time!r} is no time; ISO 8601 is expected, such as 2026-01-31T12:00:00Z") from None
+    return (read.astimezone(UTC) if read.tzinfo else read).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def missing(session_id: str) -> StoreError:
@@ -113,8 +132,7 @@ def _add_messages(dialect: Dialect, key: int, messages: tuple[StoredMessage, ...
             (key, stored.seq, message.role, message.text, message_data(message)),
         )
         if words := folded(message.text):
-            values = (rows[0][0], words, f"s{key} {message.role}")
-            yield dialect.add_words, values[: dialect.add_words.count("?")]
+            yield dialect.add_words, (rows[0][0], words, key, message.role)
     return texts
 
 
@@ -174,10 +192,20 @@ def _change(key: int, session_id: str, session: SessionRecord) -> Script[None]:
         raise StoreError(f"a step of session {session_id} brings the session {session.id}")
     prompt = yield from _add_blob(key, storable(session.prompt_json).encode())
     tools = yield from _add_blob(key, storable(session.tools).encode())
-    names = (session.title, session.platform, session.model, session.provider, session.codec, session.parent)
+    title = storable(session.title)
+    names = (session.platform, session.model, session.provider, session.codec, session.parent)
     yield (
-        f"UPDATE sessions SET {_SESSION}, prompt = ?, tools = ? WHERE key = ?",  # noqa: S608
-        (*map(storable, names), session.epoch, storable(session.state), prompt, tools, key),
+        _CHANGED,
+        (
+            title,
+            title.casefold(),
+            *map(storable, names),
+            session.epoch,
+            storable(session.state),
+            prompt,
+            tools,
+            key,
+        ),
     )
 
 

@@ -4,68 +4,86 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from hermes.sessions import scripts
-from hermes.sessions.records import (
-    CallRecord,
-    EpochRecord,
-    Fragment,
-    SessionRecord,
-    Step,
-    StoredMessage,
-)
-from hermes.sessions.sqlite_file import connect, run
+from hermes.messages import Role
+from hermes.sessions import queries
+from hermes.sessions.base import Making, ScriptStore
+from hermes.sessions.scripts import Dialect
+from hermes.sessions.search import Query, Term
+from hermes.sessions.sqlite_file import connect, faults, in_words, run
 from hermes.sessions.sqlite_writer import Writer
 
 T = TypeVar("T")
 READERS = 2
 
 
-class SqliteStore:
-    """A store in the file `path`, which is made when it is missing."""
+class SqliteStore(ScriptStore):
+    """A store in the file `path`, which is made when it is missing.
+
+    The processes that share it must run on one machine, and the file must lie on a disk of its own: SQLite's
+    journal does not work over a network.
+    """
 
     def __init__(self, path: str) -> None:
+        super().__init__()
         self.path = path
-        self._writer = Writer(path)
+        self.dialect = DIALECT
+        self._writer = Writer(path, lambda: queries.purge(DIALECT))
         self._readers = ThreadPoolExecutor(READERS, "hermes-store-reader")
         self._local = threading.local()
 
-    async def _read(self, script: scripts.Script[T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read_now, script)
+    async def read(self, make: Making[T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, make)
 
-    def _read_now(self, script: scripts.Script[T]) -> T:
+    def _read(self, make: Making[T]) -> T:
         connection = getattr(self._local, "connection", None)
         if connection is None:
             self._writer.opened()
             connection = self._local.connection = connect(self.path)
-        return run(connection, script, "BEGIN")
+        with in_words(self.path):
+            return run(connection, make(), "BEGIN")
 
-    async def create(self, session: SessionRecord, step: Step | None = None) -> None:
-        await self._writer.write(lambda: scripts.create(scripts.SQLITE, session, step))
+    async def write(self, make: Making[T]) -> T:
+        return await self._writer.write(make)
 
-    async def get(self, session_id: str) -> SessionRecord | None:
-        return await self._read(scripts.get(session_id))
-
-    async def commit(self, session_id: str, step: Step) -> None:
-        await self._writer.write(lambda: scripts.commit(scripts.SQLITE, session_id, step))
-
-    async def messages(self, session_id: str, from_seq: int = 0) -> tuple[StoredMessage, ...]:
-        return await self._read(scripts.messages(session_id, from_seq))
-
-    async def fragments(self, session_id: str, epoch: int) -> tuple[Fragment, ...]:
-        return await self._read(scripts.fragments(session_id, epoch))
-
-    async def calls(self, session_id: str) -> tuple[CallRecord, ...]:
-        return await self._read(scripts.calls(session_id))
-
-    async def epochs(self, session_id: str) -> tuple[EpochRecord, ...]:
-        return await self._read(scripts.epochs(session_id))
-
-    async def blob(self, session_id: str, digest: str) -> bytes:
-        return await self._read(scripts.blob(session_id, digest))
+    async def check(self) -> tuple[str, ...]:
+        await self.read(queries.check)  # the file is made ready, or its fault is told
+        told = await asyncio.to_thread(faults, self.path)
+        return told or await self.read(queries.check)
 
     async def close(self) -> None:
+        if self._held:
+            await self._release_all()
         await asyncio.to_thread(self._writer.close)
-        self._readers.shutdown()
+        await asyncio.to_thread(self._readers.shutdown)
+
+
+def _find(query: Query, session: int | None, roles: Sequence[Role]) -> tuple[str, tuple[Any, ...]]:
+    groups = (" OR ".join(map(_phrase, group)) for group in query)
+    match = "body : (" + " AND ".join(f"({group})" for group in groups) + ")"
+    if session is not None:
+        match += f' AND tags : "s{session}"'
+    if roles:
+        match += " AND tags : (" + " OR ".join(f'"{role}"' for role in roles) + ")"
+    return (
+        "SELECT m.key, octet_length(m.text) FROM words w JOIN messages m ON m.key = w.rowid"
+        " JOIN sessions s ON s.key = m.session WHERE words MATCH ? AND s.deleted = 0"
+        " ORDER BY w.rowid DESC LIMIT ?",
+        (match,),
+    )
+
+
+def _phrase(term: Term) -> str:
+    return f'"{" ".join(term.tokens)}"' + (" *" if term.begins else "")
+
+
+DIALECT = Dialect(
+    locked="",
+    add_words="INSERT INTO words (rowid, body, tags) VALUES (?, ?, 's' || ? || ' ' || ?)",
+    drop_words="DELETE FROM words WHERE rowid = ?",
+    lives="NULL",
+    find=_find,
+)

@@ -51,10 +51,7 @@ def prepare(connection: apsw.Connection, path: str) -> None:
         try:
             found = _version(connection)
             if found > newest:
-                raise StoreError(
-                    f"{path} has schema {found}, this Hermes knows up to {newest}: a newer Hermes wrote it. "
-                    "Update Hermes, or use another home"
-                )
+                raise schema.newer(path, found, newest)
             for statements in schema.SQLITE[found:]:
                 for statement in statements:
                     connection.execute(statement)
@@ -91,6 +88,17 @@ def drive(connection: apsw.Connection, script: Script[T]) -> T:
             rows = connection.execute(sql, values).fetchall()
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
+
+
+def faults(path: str) -> tuple[str, ...]:
+    """What SQLite itself finds wrong with the file; it may take a while."""
+    with in_words(path):
+        connection = connect(path)
+        try:
+            rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
+        finally:
+            connection.close()
+    return tuple(f"{path}: {row[0]}" for row in rows if row[0] != "ok")
 
 
 @contextlib.contextmanager

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import queue
+import sys
 import threading
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes.errors import StoreError
+from hermes.sessions.base import to_its_end
 from hermes.sessions.scripts import Script
-from hermes.sessions.sqlite_file import connect, drive, in_words, prepare
+from hermes.sessions.sqlite_file import connect, drive, in_words, prepare, run
 
 if TYPE_CHECKING:
     import apsw
@@ -26,7 +29,7 @@ TOGETHER = 128
 class _Work:
     """A script to be run, and who waits for it."""
 
-    script: Callable[[], Script[Any]]
+    make: Callable[[], Script[Any]]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
     result: Any = None
@@ -34,95 +37,87 @@ class _Work:
 
 
 class Writer:
-    """The only connection of this process that writes. Its thread starts with the first use."""
+    """The only connection of this process that writes. `tidy` is run when the file was just opened."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, tidy: Callable[[], Script[bool]]) -> None:
         self.path = path
-        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._tidy = tidy
+        self._waiting: deque[_Work] = deque()
+        self._thread = ThreadPoolExecutor(1, "hermes-store-writer")
         self._connection: apsw.Connection | None = None
-        self._lock = threading.Lock()
+        self._opening = threading.Lock()
         self._closed = False
 
-    async def write(self, script: Callable[[], Script[T]]) -> T:
+    async def write(self, make: Callable[[], Script[T]]) -> T:
         """Run a script; it is on the disk when this returns. Cancelling waits for what was begun."""
+        if self._closed:
+            raise StoreError(f"the store {self.path} is closed")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        with self._lock:
-            if self._closed:
-                raise StoreError(f"the store {self.path} is closed")
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="hermes-store-writer", daemon=True)
-                self._thread.start()
-            self._queue.put(_Work(script, loop, future))
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            await asyncio.wait([future])
-            raise
+        self._waiting.append(_Work(make, loop, future))
+        self._thread.submit(self._store_waiting)
+        return await to_its_end(future)
 
     def opened(self) -> apsw.Connection:
         """The connection, the file made ready."""
-        with self._lock:
+        with self._opening, in_words(self.path):
             if self._connection is None:
                 connection = connect(self.path)
                 prepare(connection, self.path)
+                while run(connection, self._tidy(), "BEGIN IMMEDIATE"):
+                    pass  # what a process that died had not yet thrown away
                 self._connection = connection
             return self._connection
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            thread, self._thread = self._thread, None
-        if thread is not None:
-            self._queue.put(None)
-            thread.join()
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        """Finish what waits, then close the file."""
+        self._closed = True
+        self._thread.shutdown()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    def _run(self) -> None:
-        while (work := self._queue.get()) is not None:
-            batch = [work]
-            stop = False
-            while len(batch) < TOGETHER and not self._queue.empty():
-                more = self._queue.get()
-                if more is None:
-                    stop = True
-                    break
-                batch.append(more)
+    def _store_waiting(self) -> None:
+        """Store all that waits by now; there is one such call for each work, so most find nothing to do."""
+        batch: list[_Work] = []
+        while self._waiting and len(batch) < TOGETHER:
+            batch.append(self._waiting.popleft())
+        if not batch:
+            return
+        try:
             self._store(batch)
+        finally:
+            if broken := sys.exc_info()[
+                1
+            ]:  # told to everyone who waits, each with a word of its own if it has
+                for work in batch:
+                    work.error = work.error or broken
             _tell(batch)
-            if stop:
-                return
 
     def _store(self, batch: list[_Work]) -> None:
+        connection = self.opened()
+        with in_words(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                for work in batch:
+                    self._one(connection, work)
+                connection.execute("COMMIT")
+            finally:
+                if not connection.get_autocommit():
+                    connection.execute("ROLLBACK")
+
+    def _one(self, connection: apsw.Connection, work: _Work) -> None:
+        """Run one script; when it raises, its own changes alone are undone."""
+        connection.execute("SAVEPOINT step")
         try:
-            connection = self.opened()
             with in_words(self.path):
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    for work in batch:
-                        _one(connection, work)
-                    connection.execute("COMMIT")
-                finally:
-                    if not connection.get_autocommit():
-                        connection.execute("ROLLBACK")
+                work.result = drive(connection, work.make())
         except StoreError as error:
-            for work in batch:
-                work.error = work.error or error
-
-
-def _one(connection: apsw.Connection, work: _Work) -> None:
-    """Run one script; when it raises, its own changes alone are undone."""
-    connection.execute("SAVEPOINT step")
-    try:
-        work.result = drive(connection, work.script())
-    except StoreError as error:
-        work.error = error
-        connection.execute("ROLLBACK TO step")
-    connection.execute("RELEASE step")
+            if connection.get_autocommit():
+                raise  # SQLite gave up the whole transaction
+            work.error = error
+            connection.execute("ROLLBACK TO step")
+        connection.execute("RELEASE step")
 
 
 def _tell(batch: list[_Work]) -> None:
