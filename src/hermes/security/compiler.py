@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes.security.decode import telltales
-from hermes.security.literals import ENDS, STARTS, Literals, prepare
+from hermes.security.literals import ENDS, STARTS, prepare
 from hermes.security.normalise import fold_word
 from hermes.security.rulebook import Phrase, Shape
 
@@ -35,7 +35,9 @@ def families() -> list[dict[str, Any]]:
 
 def compile_rules() -> dict[str, str]:
     """The compiled files by name, for the sources as they stand."""
-    lexicon = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("lexicon/*.toml"))}
+    lexicon = {
+        path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("lexicon/*.toml"))
+    }
     classes = sorted({name for table in lexicon.values() for name in table})
     phrases, shapes, anchoring = _rules(classes)
     words, anchors = _lexicon(lexicon, classes, anchoring)
@@ -82,7 +84,11 @@ def loosened(regex: str) -> str:
     """A shape as written, with room for mark-up and punctuation wherever it expects a space between words."""
     pieces = re.split(r"(\[(?:\\.|[^\]\\])+\]|\\.|\(\?[<!=:]*|.)", regex, flags=re.DOTALL)
     loose = "".join(_ROOM if piece == " " else piece for piece in pieces)
-    return re.sub(re.escape(_ROOM) + r"\{0,\d\}", r"[\\s*_.,]{0,6}", loose.replace(r"\W{1,3}", r"\W{1,6}").replace(r"\s{1,2}", _ROOM))
+    return re.sub(
+        re.escape(_ROOM) + r"\{0,\d\}",
+        r"[\\s*_.,]{0,6}",
+        loose.replace(r"\W{1,3}", r"\W{1,6}").replace(r"\s{1,2}", _ROOM),
+    )
 
 
 _ROOM = r"[\s*_.,]{1,6}"

@@ -95,7 +95,9 @@ class Context:
         if _STRONG.search(self._text, low, start):
             return True
         quoted = self._quoted(start, end) or self._table(start)
-        if quoted and (_CUE.search(self._text, low, start) or _STRONG.search(self._text, end, min(line_end, end + 160))):
+        if quoted and (
+            _CUE.search(self._text, low, start) or _STRONG.search(self._text, end, min(line_end, end + 160))
+        ):
             return True
         heading = self._heading(start)
         return bool(heading and _STRONG.search(heading))

@@ -59,7 +59,7 @@ _SPACED = re.compile(r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W
 _LEET_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
 _MORSE = dict(
     zip(
-        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..".split(),
+        [".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--", "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--.."],
         _UPPER.lower(),
         strict=True,
     )
@@ -173,9 +173,13 @@ class _Lists(NamedTuple):
 @lru_cache(maxsize=1)
 def _lists() -> _Lists:
     gaps = (b" ", b"  ", b"   ")
-    numbers = [gap.join(b"d" * size for size in sizes) for gap in gaps[:2] for sizes in product((2, 3), repeat=4)]
+    numbers = [
+        gap.join(b"d" * size for size in sizes) for gap in gaps[:2] for sizes in product((2, 3), repeat=4)
+    ]
     return _Lists(
-        hexes=signs([*(gap.join([b"hh"] * 5) for gap in (*gaps, b"    ")), b"hh h hh h hh h", b" hhh hhh hhh hhh"]),
+        hexes=signs(
+            [*(gap.join([b"hh"] * 5) for gap in (*gaps, b"    ")), b"hh h hh h hh h", b" hhh hhh hhh hhh"]
+        ),
         bits=signs([b"bbbbbbb bbbbbbb", b"bbbbbbbb bbbbbbb", b"bbbbbbb  bbbbbbb", b"b" * 28]),
         numbers=signs([b" " + number + b" " for number in numbers]),
         morse=signs([b"m" + b"ms" * 1 + b"mms", b"mmsmms", b"mmsms", b"mmmsmms", b"msmmsm", b"mmmsmmms"]),
@@ -206,7 +210,9 @@ def _joined(match: re.Match[str]) -> Disguise:
     gaps = [len(gap) for gap in parts[1::2]]
     least = min(gaps)
     wide = any(gap > least for gap in gaps)
-    read = "".join(part if place % 2 == 0 else " " if len(part) > least else "" for place, part in enumerate(parts))
+    read = "".join(
+        part if place % 2 == 0 else " " if len(part) > least else "" for place, part in enumerate(parts)
+    )
     return Disguise(match.start(), match.end(), read, "spaced letters", not wide)
 
 

@@ -36,7 +36,7 @@ def regions(text: str) -> Iterator[Region]:
     at = text.find("<!--")
     while at >= 0:
         close = text.find("-->", at + 4)
-        end = close if 0 <= close else min(len(text), at + _MOST)
+        end = close if close >= 0 else min(len(text), at + _MOST)
         yield Region(at + 4, end, "html_comment_injection", COMMENT)
         at = text.find("<!--", end)
     if "]: #" in text or "]:#" in text or "]: <>" in text:

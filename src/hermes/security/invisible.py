@@ -25,7 +25,13 @@ _JOINER = "\u200d"
 _ENOUGH = 400
 _CONCEAL = re.compile(r"\x1b\[(?:\d+;)*8m")
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
-_OPENERS = {"\u202a": "\u202c", "\u202b": "\u202c", "\u2066": "\u2069", "\u2067": "\u2069", "\u2068": "\u2069"}
+_OPENERS = {
+    "\u202a": "\u202c",
+    "\u202b": "\u202c",
+    "\u2066": "\u2069",
+    "\u2067": "\u2069",
+    "\u2068": "\u2069",
+}
 _CLOSERS = "\u202c\u2069"
 _OVERRIDES = "\u202d\u202e"
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
@@ -35,14 +41,23 @@ _JOINING = re.compile(
     "\ua8e0-\ua8ff\ua980-\ua9ff\uaa60-\uaa7f\uabc0-\uabff\ufb50-\ufdff\ufe70-\ufefe\U00010a00-\U00011fff]"
 )
 # Scripts written without spaces, where a zero-width space marks where a line may break.
-_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3040-\u30ff\u4e00-\u9fff]")
+_SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3040-\u30ff\u4e00-\u9fff]"
+)
 
 
 def find(text: str) -> Iterator[Mark]:
     """Marks for every invisible run that has no job where it stands."""
     if "\x1b" in text:
         for match in _CONCEAL.finditer(text):
-            yield _mark("hidden_terminal_text", "high", match.start(), match.end(), "ESC[8m", "terminal code that hides text")
+            yield _mark(
+                "hidden_terminal_text",
+                "high",
+                match.start(),
+                match.end(),
+                "ESC[8m",
+                "terminal code that hides text",
+            )
     if text.isascii():
         return
     present = sorted(letter for letter in beyond_ascii(text) if is_invisible(ord(letter)))
@@ -62,10 +77,19 @@ def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Ma
     if tags := _TAGS.search(run):
         if not (text[start - 1 : start] == _FLAG and _FLAG_TAGS.fullmatch(run)):
             reads = "".join(chr(ord(c) - 0xE0000) for c in run if 0xE0020 <= ord(c) < 0xE007F)
-            yield _named(tags[0][0], "high", start, end, reads, "tag characters spell a text that is not drawn")
+            yield _named(
+                tags[0][0], "high", start, end, reads, "tag characters spell a text that is not drawn"
+            )
         return
     if selectors := _SELECTORS.search(run):
-        yield _named(selectors[0][0], "high", start, end, _hidden_bytes(run), "a run of variation selectors carries data")
+        yield _named(
+            selectors[0][0],
+            "high",
+            start,
+            end,
+            _hidden_bytes(run),
+            "a run of variation selectors carries data",
+        )
         return
     for at in range(start, end):
         severity, why = _judge(text, at, start, end, paired)
@@ -81,14 +105,20 @@ def _judge(text: str, at: int, start: int, end: int, paired: frozenset[int]) -> 
     if letter in _OVERRIDES:
         return "high", "turns the reading direction, so that what is shown is not what is read"
     if letter in _OPENERS or letter in _CLOSERS:
-        return ("low", "") if at in paired else ("high", "direction control without partner or outside right-to-left text")
+        return (
+            ("low", "")
+            if at in paired
+            else ("high", "direction control without partner or outside right-to-left text")
+        )
     if letter in _DIRECTION_MARKS:
         return "low", ""
     if letter == "\u200d":
         fits = _joins_emoji(text, start, end) or (before and _JOINING.match(before))
         return ("low", "") if fits else ("high", "a joiner where nothing joins")
     if letter == "\u200c":
-        return ("low", "") if before and _JOINING.match(before) else ("high", "a non-joiner where nothing joins")
+        return (
+            ("low", "") if before and _JOINING.match(before) else ("high", "a non-joiner where nothing joins")
+        )
     if letter == "\u200b" and text.startswith("```", end):
         return "low", ""  # keeps a fence inside a fence from closing it
     if end - start > 2 and before and before == after and before in "\"'":
@@ -107,12 +137,20 @@ def _judge_rest(letter: str, before: str, after: str, at: int, end: int) -> tupl
         at_line_start = before in ("", "\n", "\r")
         return ("medium" if at_line_start else "high", "a byte order mark inside the text")
     if letter == "\xad":
-        return ("low", "") if not (before.isascii() and before.isalpha()) else ("medium", "soft hyphens inside words")
+        return (
+            ("low", "")
+            if not (before.isascii() and before.isalpha())
+            else ("medium", "soft hyphens inside words")
+        )
     if 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
         plain = before.isascii() and (before.isalpha() or before.isspace())
         return ("medium", "a variation selector after a plain letter") if plain else ("low", "")
     if 0x180B <= code <= 0x180F:
-        return ("low", "") if "\u1800" <= before <= "\u18af" else ("high", "a Mongolian selector outside Mongolian")
+        return (
+            ("low", "")
+            if "\u1800" <= before <= "\u18af"
+            else ("high", "a Mongolian selector outside Mongolian")
+        )
     if letter == "\u2800":
         drawn = any("\u2801" <= near <= "\u28ff" for near in (before, after) if near)
         return ("low", "") if drawn else ("medium", "a blank Braille cell stands for space")
@@ -168,7 +206,14 @@ def _around(text: str, start: int, end: int) -> str:
 
 def _named(letter: str, severity: str, start: int, end: int, reads: str, why: str) -> Mark:
     name = unicodedata.name(letter, "").lower()
-    return _mark(f"invisible_unicode_U+{ord(letter):04X}", severity, start, end, reads, f"{why} ({name})" if name else why)
+    return _mark(
+        f"invisible_unicode_U+{ord(letter):04X}",
+        severity,
+        start,
+        end,
+        reads,
+        f"{why} ({name})" if name else why,
+    )
 
 
 def _mark(id_: str, severity: str, start: int, end: int, reads: str, why: str) -> Mark:

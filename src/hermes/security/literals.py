@@ -44,7 +44,9 @@ def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
         ],
         lengths=[len(literal) for literal, _ in literals],
         trails=[bounds >> 1 for _, bounds in literals],
-        exact={number: literal for number, (literal, _) in enumerate(literals) if _UNLIKE_WORDS.search(literal)},
+        exact={
+            number: literal for number, (literal, _) in enumerate(literals) if _UNLIKE_WORDS.search(literal)
+        },
     )
 
 
@@ -123,7 +125,9 @@ def signs(literals: Sequence[bytes]) -> Search:
         from ahocorasick_rs import BytesAhoCorasick, MatchKind
     except ImportError:
         pattern = re.compile(b"|".join(b"(" + re.escape(literal) + b")" for literal in literals))
-        return lambda data: [(match.lastindex - 1, match.start()) for match in pattern.finditer(data) if match.lastindex]
+        return lambda data: [
+            (match.lastindex - 1, match.start()) for match in pattern.finditer(data) if match.lastindex
+        ]
     engine = BytesAhoCorasick(list(literals), matchkind=MatchKind.LeftmostFirst)
     return lambda data: [(number, start) for number, start, _ in engine.find_matches_as_indexes(data)]
 

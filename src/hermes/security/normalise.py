@@ -134,7 +134,12 @@ def _reading(letter: str) -> str:
         return "'"
     if not letter.isalnum() and (kind := unicodedata.category(letter))[0] in "PSZ":
         return _mark(letter, kind)
-    if 0x250 <= code <= 0x2AF or 0x1D00 <= code <= 0x1D7F or 0x1F100 <= code <= 0x1F1E5 or 0x24B6 <= code <= 0x24E9:
+    if (
+        0x250 <= code <= 0x2AF
+        or 0x1D00 <= code <= 0x1D7F
+        or 0x1F100 <= code <= 0x1F1E5
+        or 0x24B6 <= code <= 0x24E9
+    ):
         return _named_letter(letter)
     plain = unicodedata.normalize("NFKC", letter).lower()
     base = unicodedata.normalize("NFD", plain)
@@ -182,7 +187,9 @@ _INVISIBLE = _codes(
 def _unmixed(text: str) -> str:
     """Look-alike letters of other alphabets, read as Latin: in words that mix alphabets, and in the
     words beside them that consist of look-alikes only."""
-    foreign = any("\u0370" <= letter <= "\u1fff" or "\ua4d0" <= letter <= "\ua4ff" for letter in beyond_ascii(text))
+    foreign = any(
+        "\u0370" <= letter <= "\u1fff" or "\ua4d0" <= letter <= "\ua4ff" for letter in beyond_ascii(text)
+    )
     if not foreign or not _MIXED.search(text):
         return text
     table = look_alikes()
@@ -239,7 +246,9 @@ def _marks() -> Search:
     return signs([b"a" + mark + b"a" for mark in (b"***", b"**", b"*", b"~~", b"``", b"`", b"__")] + [b"a<"])
 
 
-_KINDS = bytes(97 if chr(code).isalpha() or code == 0x3F else code if chr(code) in "*<~`_" else 32 for code in range(256))
+_KINDS = bytes(
+    97 if chr(code).isalpha() or code == 0x3F else code if chr(code) in "*<~`_" else 32 for code in range(256)
+)
 
 
 def _inside_words(text: str) -> Iterator[Edit]:

@@ -45,7 +45,9 @@ class Matcher:
     @cached_property
     def _anywhere(self) -> Finder:
         patterns, lengths, _, exact = self._literals
-        return Finder(Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact))
+        return Finder(
+            Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact)
+        )
 
     def find(self, text: str, start: int, end: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
         """Marks for the passage [start, end) of a view.
@@ -158,7 +160,9 @@ _NEGATED = re.compile(
     r"|(?:\u4e0d\u8981|\u4e0d\u5f97|\u5207\u52ff|\u7981\u6b62|\u4e0d\u80fd|\u4e0d\u4f1a|\u4e0d\u53ef|\u65e0\u6cd5)\w{0,4})$"
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.
-_NEGATED_LIST = re.compile(r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$")
+_NEGATED_LIST = re.compile(
+    r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
+)
 
 
 def _negated(text: str, start: int, end: int) -> bool:

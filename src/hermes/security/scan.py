@@ -48,7 +48,11 @@ def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Itera
     context = Context(view.text)
     grave: Counter[str] = Counter()
     found = chain(
-        ((mark, True) for start, end in passages for mark in matcher().find(view.text, start, end, hidden, joined)),
+        (
+            (mark, True)
+            for start, end in passages
+            for mark in matcher().find(view.text, start, end, hidden, joined)
+        ),
         shapes().find(view.text, places),
     )
     for mark, may_soften in found:
@@ -64,7 +68,10 @@ def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Itera
             for mark in _read(read, _DEEPEST):
                 if mark.severity == "high":
                     yield mark._replace(
-                        id="encoded_payload", start=view.start(start), end=view.end(end), why=f"{how} text: {mark.why}"
+                        id="encoded_payload",
+                        start=view.start(start),
+                        end=view.end(end),
+                        why=f"{how} text: {mark.why}",
                     )
 
 

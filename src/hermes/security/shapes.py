@@ -93,7 +93,9 @@ def _mark(shape: Shape, text: str, match: re.Match[str]) -> Iterator[tuple[Mark,
 _HOST = re.compile(r"https?://([\w.-]{3,100})")
 _ADDRESS_VARIABLE = re.compile(r"\s[\"']?\$\{?\w{0,30}(?:url|host|base|endpoint|api|server)\b")
 _VARIABLE = re.compile(r"\$\{?(?:env:)?(\w{2,60})")
-_NAMELESS = frozenset({"key", "api", "token", "secret", "auth", "access", "password", "env", "open", "app", "user", "http"})
+_NAMELESS = frozenset(
+    {"key", "api", "token", "secret", "auth", "access", "password", "env", "open", "app", "user", "http"}
+)
 
 
 def _own_api(command: str) -> bool:
