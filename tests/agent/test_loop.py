@@ -203,7 +203,7 @@ def test_when_the_window_fills_the_model_is_told_once(play: Play) -> None:
         await talk.say("go")
         assert ["of the context window is used" in r for r in results(talk)] == [True, False]
 
-    profile = replace(PROFILE, context_window=700)
+    profile = replace(PROFILE, context_window=400)
     model = ScriptedModel(
         [Step(calls=(call("t", "{}", str(n)),)) for n in range(2)] + ["done"], profile=profile
     )
