@@ -75,6 +75,7 @@ class AIAgent:
         self.clock = clock
         self.session: Session | None = None
         self.workdir = cwd if isinstance(cwd, WorkDir) else working_directory(sources.config, cwd)[0]
+        self.patience = 30.0  # seconds to wait for a session that someone else holds
         self._steering: deque[str] = deque()
         self._holder = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._runner: asyncio.Runner | None = None
@@ -84,7 +85,7 @@ class AIAgent:
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Event, None]:
         """One turn, event by event; the last is `TurnEnded`."""
         session = await self._open()
-        await self.store.claim(session.record.id, self._holder, wait=30)
+        await self.store.claim(session.record.id, self._holder, self.patience)
         try:
             message, notices = self._message(session, turn)
             for notice in notices:
