@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hermes.agent.context_files import Loader, Reading
 from hermes.agent.context_kinds import kinds_in_order
 from hermes.agent.environment import Host, working_directory_lines
 from hermes.agent.workdir import find_project, resolve_cwd
-from hermes.config import Config, load_config
 from hermes.errors import FileRefused
 from hermes.files import read_file
 from hermes.memory.snapshot import MemoryFile, snapshot
@@ -27,6 +27,9 @@ from hermes.security.policy import Policies
 from hermes.skills.index import index_budget, skills_index
 from hermes.skills.library import load_library
 from hermes.text import decode
+
+if TYPE_CHECKING:
+    from hermes.config import Config
 
 DEFAULT_AGENT_IDENTITY = str(prompt_text("identity"))
 
@@ -97,6 +100,8 @@ def build_context_files_prompt(
 
     `limit` is the most characters of one file; by default the smallest limit, as for an unknown model.
     """
+    from hermes.config import load_config
+
     home = home or get_hermes_home()
     config = config or load_config(home)
     policies = policies or Policies()

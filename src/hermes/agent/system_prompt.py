@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from hermes.agent.environment import host_facts
 from hermes.agent.prompt_builder import (
@@ -24,7 +25,6 @@ from hermes.agent.prompt_builder import (
 )
 from hermes.agent.workdir import resolve_cwd
 from hermes.bulkhead import behind_bulkhead
-from hermes.config import Config, environment, load_config
 from hermes.memory.snapshot import MemoryFile
 from hermes.paths import Home, get_hermes_home
 from hermes.platforms import PLATFORM_HINTS
@@ -35,6 +35,9 @@ from hermes.providers.profiles import profile_for
 from hermes.security.found import keep_found
 from hermes.security.policy import Policies
 from hermes.tool_names import TOOL_NAMES
+
+if TYPE_CHECKING:
+    from hermes.config import Config
 
 __all__ = [
     "PLATFORM_HINTS",
@@ -95,12 +98,15 @@ def _section(slot: PromptSlot, facts: PromptFacts) -> Section:
 
 def working_directory(config: Config, argument: str = "") -> tuple[WorkDir, tuple[Notice, ...]]:
     """The one choice of a working directory: the argument, the environment, the configuration, here."""
+    from hermes.config import environment
+
     return resolve_cwd(argument, environment().cwd or config.agent.cwd)
 
 
 def load_sources(home: Home | None = None, config: Config | None = None) -> Sources:
     """What the slots read from, for a home."""
-    from hermes.security.trust import load_trust  # an import of this module need not read trust.json
+    from hermes.config import environment, load_config
+    from hermes.security.trust import load_trust
 
     home = home or get_hermes_home()
     config = config or load_config(home)

@@ -13,8 +13,8 @@ from stat import S_ISLNK
 from typing import NamedTuple
 
 from hermes.files import is_inside
-from hermes.provenance import Decision, Notice, Origin, Trust, Verdict
-from hermes.skills.records import Broken, Place
+from hermes.provenance import Decision, Notice, Origin, Verdict
+from hermes.skills.records import Broken, Place, Root
 from hermes.text import well_formed
 
 MAX_DEPTH = 6
@@ -24,29 +24,6 @@ MAX_DIRECTORIES = 2_000
 
 VENDOR = frozenset(("node_modules", "bower_components", "__pycache__", "site-packages", "venv", "vendor"))
 _SKILL = os.sep + "SKILL.md"
-
-
-class Root(NamedTuple):
-    """A directory of skills, the label it is addressed by, and who vouches for it."""
-
-    path: str
-    label: str
-    trust: Trust
-
-
-Stamp = tuple[int, int, int, int]
-"""What a stat says of a file: modification and change time (ns), size, inode."""
-
-_NOTHING: Stamp = (-1, -1, -1, -1)
-
-
-def stamp_of(path: str) -> Stamp:
-    """The stamp of a path, links followed; always the same one where there is nothing to stat."""
-    try:
-        s = os.stat(path)
-    except OSError:
-        return _NOTHING
-    return s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino
 
 
 class _Candidate(NamedTuple):

@@ -15,9 +15,9 @@ from hermes.provenance import digest_of
 from hermes.security.policy import Policies
 from hermes.security.scan import scanner_version
 from hermes.skills import snapshot
-from hermes.skills.find import Root, Stamp, find, stamp_of
-from hermes.skills.records import Library, Skill, Unresolved
+from hermes.skills.records import Library, Root, Skill, Unresolved
 from hermes.skills.snapshot import Remembered
+from hermes.skills.stamps import Stamp, stamp_of
 
 __all__ = ["Library", "Skill", "Unresolved", "forget", "load_library", "roots_of"]
 
@@ -49,7 +49,8 @@ def load_library(
     stored = snapshot.read(home, key, policies)
     if stored and stored.holds():
         return _keep(home, key, stored).library
-    from hermes.skills.build import build_library  # an unchanged library does without the parser
+    from hermes.skills.build import build_library  # an unchanged library needs neither walk nor parser
+    from hermes.skills.find import find
 
     started = clock()
     found = find(roots)

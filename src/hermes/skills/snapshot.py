@@ -17,8 +17,8 @@ from hermes.files import read_regular, replace_file
 from hermes.paths import Home
 from hermes.provenance import Decision, Notice, Origin
 from hermes.security.policy import Policies
-from hermes.skills.find import Stamp, stamp_of
 from hermes.skills.records import ALWAYS, PLAIN, Broken, Category, Conditions, Details, Library, Skill
+from hermes.skills.stamps import Stamp, stamp_of
 
 FILE = "skills.json"
 FORMAT = 1
