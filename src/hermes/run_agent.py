@@ -28,7 +28,7 @@ from hermes.prompt import PromptFacts, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
 from hermes.sessions.contract import Store
 from hermes.sessions.records import SessionRecord
-from hermes.tooling import Tool, ToolContext
+from hermes.tooling import Tool, ToolContext, absent_tool
 from hermes.turns import EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest
 
 
@@ -64,6 +64,7 @@ class AIAgent:
         self.store = store
         self.model = model
         self.tools = toolbox(tools)
+        self.off: set[str] = set()
         self.platform = platform
         self.session_id = session_id
         self.system_message = system_message
@@ -75,6 +76,7 @@ class AIAgent:
         self.clock = clock
         self.session: Session | None = None
         self.workdir = cwd if isinstance(cwd, WorkDir) else working_directory(sources.config, cwd)[0]
+        self._told_late: list[str] = []
         self.patience = 30.0  # seconds to wait for a session that someone else holds
         self._steering: deque[str] = deque()
         self._holder = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
@@ -88,12 +90,12 @@ class AIAgent:
         await self.store.claim(session.record.id, self._holder, self.patience)
         try:
             message, notices = self._message(session, turn)
-            for notice in notices:
+            for notice in (*self._staged(session), *notices):
                 yield NoticeShown(notice)
             running = Turn(
                 session,
                 self.model,
-                self.tools,
+                self._callable(session),
                 ToolContext(session.record.id, cwd=self.workdir.path),
                 self.limits,
                 self._drain,
@@ -140,6 +142,46 @@ class AIAgent:
         found = find_personality(name, known)
         self.personality = found.name if found else ""
 
+    def switch_tool(self, name: str, on: bool) -> str:
+        """Switch a tool off or on; what that means for this session. UsageError for an unknown one.
+
+        The list that the model was given is frozen: a tool that is off stays listed and answers so, and one
+        that was not there when the session began is staged for the next boundary.
+        """
+        if name not in self.tools:
+            raise UsageError(f"there is no tool {name!r}; the tools are {', '.join(self.tools)}")
+        (self.off.discard if on else self.off.add)(name)
+        if not on:
+            return f"{name} is off: it stays listed and answers so."
+        if self.session is None or name in {t.name for t in self.session.tools}:
+            return f"{name} is on."
+        return f"{name} comes with the next boundary: a new session, /refresh (it tells the price), /compress."
+
+    def _callable(self, session: Session) -> dict[str, Tool]:
+        """The tools of the session's frozen list, as they are now."""
+        found = {}
+        for spec in session.tools:
+            tool = self.tools.get(spec.name)
+            if spec.name in self.off:
+                tool = absent_tool(spec, f"the tool {spec.name} is switched off; do without it")
+            elif tool is None:
+                tool = absent_tool(spec, f"the tool {spec.name} is no longer available; do without it")
+            found[spec.name] = tool
+        return found
+
+    def _staged(self, session: Session) -> tuple[Notice, ...]:
+        """A word about tools that came after the session's list was frozen."""
+        listed = {t.name for t in session.tools}
+        late = [name for name in self.tools if name not in listed and name not in self.off]
+        if not late or late == self._told_late:
+            return ()
+        self._told_late = late
+        text = (
+            f"{', '.join(late)} came after this session began and will be there from the next boundary on "
+            "(a new session, /refresh, /compress)"
+        )
+        return (Notice("info", text),)
+
     def set_model(self, model: Model) -> None:
         """Go on with another model. What was sent stays as it was sent."""
         self.model = model
@@ -151,7 +193,8 @@ class AIAgent:
     async def refresh(self) -> SystemPrompt:
         """Build the prompt anew on purpose; the conversation goes on behind it."""
         session = await self._open()
-        session.new_epoch("refresh", self._prompt(session.record.id), session.visible)
+        prompt = self._prompt(session.record.id)
+        session.new_epoch("refresh", prompt, session.visible, tool_definitions(self.tools))
         await session.save()
         return session.prompt
 

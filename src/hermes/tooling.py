@@ -17,7 +17,7 @@ from hermes.errors import HermesError
 from hermes.messages import ToolSpec
 from hermes.tool_names import TOOL_NAMES
 
-__all__ = ["TOOL_NAMES", "Tool", "ToolContext", "ToolError", "tool"]
+__all__ = ["TOOL_NAMES", "Tool", "ToolContext", "ToolError", "absent_tool", "tool"]
 
 _PARAMETER = re.compile(r"^- `?(\w+)`?: (.+(?:\n  .+)*)$", re.M)
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -75,6 +75,15 @@ class Tool:
             if name not in values:
                 raise ToolError(f"{self.spec.name} needs the argument {name!r}: {known[name]['description']}")
         return values
+
+
+def absent_tool(spec: ToolSpec, reason: str) -> Tool:
+    """A tool that is still listed, since lists are frozen with their session, but answers that it is gone."""
+
+    async def run(context: ToolContext, **arguments: Any) -> str:  # noqa: ARG001
+        raise ToolError(reason)
+
+    return Tool(spec, run, parallel=True, effects=False)
 
 
 def tool(*, parallel: bool = False, effects: bool = True) -> Callable[[Run], Tool]:

@@ -12,7 +12,7 @@ import pytest
 from hermes.errors import UsageError
 from hermes.messages import Annex
 from hermes.providers.scripted import ScriptedModel, Step, call
-from hermes.turns import EphemeralOverlay
+from hermes.turns import EphemeralOverlay, NoticeShown
 from tests.agent.talk import Talk, Ticking, make_tool
 from tests.world import NOW, write
 
@@ -253,3 +253,42 @@ def test_a_session_that_another_holds_is_not_spoken_into(play: Play, tmp_path: P
             await talk.say("two")
 
     play(scene, ["ok"])
+
+
+def test_a_tool_that_goes_away_stays_listed_and_says_so(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        assert talk.agent.switch_tool("t", on=False) == "t is off: it stays listed and answers so."
+        await talk.say("one")
+        assert talk.last_messages()[-1]["content"] == "the tool t is switched off; do without it"
+        talk.tools = ()
+        talk.restart()
+        await talk.say("two")
+        assert talk.last_messages()[-1]["content"] == "the tool t is no longer available; do without it"
+        assert [t["function"]["name"] for t in json.loads(talk.model.bodies[-1])["tools"]] == ["t"]
+
+    script = [Step(calls=(call("t", "{}", "1"),)), "ok", Step(calls=(call("t", "{}", "2"),)), "ok"]
+    play(scene, script, [make_tool("t", lambda: "out")])
+
+
+def test_a_late_tool_is_staged_for_the_next_boundary(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("one")
+        talk.tools = (*talk.tools, make_tool("late", lambda: "out"))
+        talk.restart()
+        await talk.say("two")
+        assert [e.notice.text for e in talk.events if isinstance(e, NoticeShown)] == [
+            "late came after this session began and will be there from the next boundary on "
+            "(a new session, /refresh, /compress)"
+        ]
+        await talk.say("three")
+        assert not [e for e in talk.events if isinstance(e, NoticeShown)]
+        assert talk.agent.switch_tool("late", on=True).startswith("late comes with the next boundary")
+        await talk.agent.refresh()
+        await talk.say("four")
+        assert [t["function"]["name"] for t in json.loads(talk.model.bodies[-1])["tools"]] == [
+            "early",
+            "late",
+        ]
+        assert talk.agent.switch_tool("late", on=True) == "late is on."
+
+    play(scene, ["ok"] * 4, [make_tool("early", lambda: "out")])

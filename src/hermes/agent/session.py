@@ -72,8 +72,7 @@ class Session:
         clock: Clock,
     ) -> Session:
         """A new session, stored before anything is sent."""
-        listed = json.dumps([[t.name, t.description, t.parameters] for t in tools], ensure_ascii=False)
-        record = replace(record, prompt_json=prompt.to_json(), tools=listed)
+        record = replace(record, prompt_json=prompt.to_json(), tools=_listed(tools))
         started = Step(record.created, epochs=(EpochRecord(0, "new session", record.created),))
         await store.create(record, started)
         return cls(record, prompt, tools, store, clock)
@@ -218,8 +217,14 @@ class Session:
 
     # -- change -------------------------------------------------------------------------------------------
 
-    def new_epoch(self, reason: str, prompt: SystemPrompt, carried: Iterable[Message]) -> None:
-        """Begin anew on the wire: another prompt, or fewer messages. The reason is recorded."""
+    def new_epoch(
+        self,
+        reason: str,
+        prompt: SystemPrompt,
+        carried: Iterable[Message],
+        tools: tuple[ToolSpec, ...] | None = None,
+    ) -> None:
+        """Begin anew on the wire: another prompt, other tools, or fewer messages. The reason is recorded."""
         number = self.record.epoch + 1
         keep = list(carried)
         self.visible = keep
@@ -229,10 +234,12 @@ class Session:
         self.answered, self.last_input = (0, 0), 0
         self._unsent = [(int(m.id[1:]), m) for m in keep]
         self.prompt = prompt
+        if tools is not None:
+            self.tools = tools
         at = self.clock().isoformat(timespec="milliseconds")
         self._step = replace(self._step, epochs=(*self._step.epochs, EpochRecord(number, reason, at)))
         state = self._state(carried=[int(m.id[1:]) for m in keep], begins=self.next_seq)
-        self._change(epoch=number, prompt_json=prompt.to_json(), state=state)
+        self._change(epoch=number, prompt_json=prompt.to_json(), tools=_listed(self.tools), state=state)
 
     def use(self, profile: ModelProfile, codec: Codec) -> None:
         """Go on with another model of the same wire; nothing that was sent moves."""
@@ -245,6 +252,10 @@ class Session:
     def _change(self, **changes: str | int) -> None:
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
         self._step = replace(self._step, session=self.record)
+
+
+def _listed(tools: tuple[ToolSpec, ...]) -> str:
+    return json.dumps([[t.name, t.description, t.parameters] for t in tools], ensure_ascii=False)
 
 
 def _before(first: Step, second: Step) -> Step:
