@@ -7,11 +7,13 @@ import os
 import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
 from hermes.agent.changes import changed_since
+from hermes.agent.compaction import Compactor
 from hermes.agent.loop import Limits, Turn
 from hermes.agent.overlays import clock as clock_overlay
 from hermes.agent.overlays import overlay, place
@@ -22,7 +24,7 @@ from hermes.agent.system_prompt import build_system_prompt, default_slots, worki
 from hermes.config import environment
 from hermes.contracts import Model
 from hermes.errors import UsageError
-from hermes.messages import Message
+from hermes.messages import Completed, Message
 from hermes.model_tools import tool_definitions, toolbox
 from hermes.prompt import PromptFacts, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
@@ -75,6 +77,7 @@ class AIAgent:
         self.limits = limits or Limits(max_turns=sources.config.agent.max_turns)
         self.clock = clock
         self.session: Session | None = None
+        self.compactor = self._compactor()
         self.workdir = cwd if isinstance(cwd, WorkDir) else working_directory(sources.config, cwd)[0]
         self._told_late: list[str] = []
         self.patience = 30.0  # seconds to wait for a session that someone else holds
@@ -99,6 +102,7 @@ class AIAgent:
                 ToolContext(session.record.id, cwd=self.workdir.path),
                 self.limits,
                 self._drain,
+                compactor=self.compactor,
             )
             for prefilled in turn.prefill if not session.visible else ():
                 session.append(prefilled)
@@ -155,7 +159,9 @@ class AIAgent:
             return f"{name} is off: it stays listed and answers so."
         if self.session is None or name in {t.name for t in self.session.tools}:
             return f"{name} is on."
-        return f"{name} comes with the next boundary: a new session, /refresh (it tells the price), /compress."
+        return (
+            f"{name} comes at the next boundary: a new session, /refresh (it tells the price) or /compress."
+        )
 
     def _callable(self, session: Session) -> dict[str, Tool]:
         """The tools of the session's frozen list, as they are now."""
@@ -198,9 +204,32 @@ class AIAgent:
         await session.save()
         return session.prompt
 
+    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+        """Have the older messages summarised now; `focus` names what is to be kept with special care."""
+        session = await self._open()
+        await self.store.claim(session.record.id, self._holder, wait=30)
+        try:
+            async with aclosing(self._summarise(session, focus)) as told:
+                async for event in told:
+                    yield event
+        finally:
+            await self.store.release(session.record.id, self._holder)
+
+    async def _summarise(self, session: Session, focus: str = "") -> AsyncGenerator[Event, None]:
+        async with aclosing(self.compactor.run(session, self.model, focus=focus)) as events:
+            async for event in events:
+                if not isinstance(event, Completed):
+                    yield event
+
+    def _compactor(self) -> Compactor:
+        return Compactor(
+            self.sources.config.compaction, lambda: self._prompt(self.session_id), self.limits.max_tokens
+        )
+
     def reset(self) -> None:
         """Begin a new session with the next turn."""
         self.session = None
+        self.compactor = self._compactor()
         self.session_id = ""
         self.personality = ""
 

@@ -282,7 +282,7 @@ def test_a_late_tool_is_staged_for_the_next_boundary(play: Play) -> None:
         ]
         await talk.say("three")
         assert not [e for e in talk.events if isinstance(e, NoticeShown)]
-        assert talk.agent.switch_tool("late", on=True).startswith("late comes with the next boundary")
+        assert talk.agent.switch_tool("late", on=True).startswith("late comes at the next boundary")
         await talk.agent.refresh()
         await talk.say("four")
         assert [t["function"]["name"] for t in json.loads(talk.model.bodies[-1])["tools"]] == [
