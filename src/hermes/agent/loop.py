@@ -7,14 +7,14 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Step, run_calls
-from hermes.agent.session import Session
+from hermes.agent.session import Session, call_record
 from hermes.contracts import Model
 from hermes.errors import ModelError
 from hermes.messages import Annex, Completed, Message, ReasoningDelta, Restarted, TextDelta, ToolCall, Usage
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin
-from hermes.sessions.records import CallRecord
 from hermes.tooling import Tool, ToolContext
 from hermes.turns import AnswerRestarted, Event, NoticeShown, ReasoningShown, TextShown, TurnEnded
 
@@ -46,10 +46,12 @@ class Turn:
     limits: Limits = field(default_factory=Limits)
     steering: Callable[[], Sequence[str]] = tuple
     hints: Callable[[ToolCall, Message], Sequence[Annex]] = _no_hints
+    compactor: Compactor | None = None
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
     _failed: tuple[str, str] = ("", "")
     _failures: int = 0
+    _too_long: ModelError | None = None
 
     async def run(self, message: Message) -> AsyncGenerator[Event, None]:
         """Everything that happens from the person's message to the final answer.
@@ -60,7 +62,7 @@ class Turn:
         self.session.append(message)
         while True:
             answer: Completed | None = None
-            async with aclosing(self._ask()) as events:
+            async with aclosing(self._hear()) as events:
                 async for event in events:
                     if isinstance(event, Completed):
                         answer = event
@@ -82,6 +84,47 @@ class Turn:
                     yield event
             for text in self.steering():
                 self.session.append(Message("user", text))
+
+    async def _hear(self) -> AsyncGenerator[Event | Completed, None]:
+        """An answer of the model, with room made for it where there is little, or was too little."""
+        self._too_long = None
+        for part in (self._make_room, self._ask, self._ask_shorter):
+            async with aclosing(part()) as events:
+                async for event in events:
+                    yield event
+
+    async def _make_room(self) -> AsyncGenerator[Event | Completed, None]:
+        """Have the conversation summarised when it is due, or when a request was too long."""
+        compactor, forced = self.compactor, self._too_long is not None
+        if compactor is None or not (forced or compactor.due(self.session, self.model.profile)):
+            return
+        try:
+            async with aclosing(compactor.run(self.session, self.model, forced=forced)) as events:
+                async for event in events:
+                    if isinstance(event, Completed):
+                        self.usage = self.usage.plus(event.usage)
+                    else:
+                        yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            self._stopped([])
+            await asyncio.shield(self.session.save())
+            raise
+
+    async def _ask_shorter(self) -> AsyncGenerator[Event | Completed, None]:
+        """Once more after a request that was too long, when a summary has made it shorter."""
+        if (error := self._too_long) is None:
+            return
+        epoch = self.session.record.epoch
+        async with aclosing(self._make_room()) as events:
+            async for event in events:
+                yield event
+        if self.session.record.epoch == epoch:
+            self._stopped([])
+            yield NoticeShown(Notice("error", str(error), Origin("model", self.model.profile.name)))
+            return
+        async with aclosing(self._ask()) as events:
+            async for event in events:
+                yield event
 
     async def _ask(self) -> AsyncGenerator[Event | Completed, None]:
         """One call of the model; its answer is appended. A failure is told and ends the turn."""
@@ -106,9 +149,12 @@ class Turn:
                         case Completed():
                             self.session.append(event.message)
                             self.usage = self.usage.plus(event.usage)
-                            self.session.called(request, codec, profile, _record(event, started))
+                            self.session.called(request, codec, profile, call_record(event, started))
                             yield event
         except ModelError as error:
+            if error.kind == "context" and self.compactor and not heard and self._too_long is None:
+                self._too_long = error
+                return
             self._stopped(heard)
             yield NoticeShown(Notice("error", str(error), Origin("model", profile.name)))
         except (asyncio.CancelledError, GeneratorExit):
@@ -181,20 +227,3 @@ class Turn:
     async def _ended(self, reason: str, text: str = "") -> TurnEnded:
         await self.session.save()
         return TurnEnded(text, self.usage, self.calls, reason)  # type: ignore[arg-type]
-
-
-def _record(answer: Completed, started: str) -> CallRecord:
-    return CallRecord(
-        n=0,
-        epoch=0,
-        started=started,
-        head="",
-        tail="",
-        fragments=0,
-        chain="",
-        messages=0,
-        usage=answer.usage,
-        request_id=answer.request_id,
-        model=answer.model,
-        stop=answer.stop,
-    )

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from hermes.contracts import Codec, ModelProfile
 from hermes.errors import StoreError
-from hermes.messages import Message, ModelRequest, ToolSpec, Usage
+from hermes.messages import Completed, Message, ModelRequest, ToolSpec, Usage
 from hermes.prompt import SystemPrompt
 from hermes.provenance import digest_of
 from hermes.sessions.contract import Store
@@ -159,6 +159,27 @@ class Session:
             epoch=self._reason,
         )
 
+    def aside(
+        self,
+        stands_on: tuple[int, int],
+        messages: tuple[Message, ...],
+        codec: Codec,
+        profile: ModelProfile,
+        max_tokens: int = 8192,
+    ) -> ModelRequest:
+        """A question beside the conversation: so many of its messages and fragments, and others after them.
+
+        Nothing of it is kept; the conversation goes on as if it had not been asked.
+        """
+        heard, fragments = stands_on
+        made = codec.fragments(messages, profile, self.visible[heard - 1].role if heard else "")
+        return replace(
+            self._request(profile, max_tokens),
+            messages=(*self.visible[:heard], *messages),
+            fragments=(*self.fragments[:fragments], *made),
+            session_id=f"{self.record.id}:{ASIDE}",
+        )
+
     # -- keep ---------------------------------------------------------------------------------------------
 
     def called(self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord) -> None:
@@ -256,6 +277,24 @@ class Session:
 
 def _listed(tools: tuple[ToolSpec, ...]) -> str:
     return json.dumps([[t.name, t.description, t.parameters] for t in tools], ensure_ascii=False)
+
+
+def call_record(answer: Completed, started: str) -> CallRecord:
+    """What is known of a call when it has been answered; the session adds where it stands."""
+    return CallRecord(
+        n=0,
+        epoch=0,
+        started=started,
+        head="",
+        tail="",
+        fragments=0,
+        chain="",
+        messages=0,
+        usage=answer.usage,
+        request_id=answer.request_id,
+        model=answer.model,
+        stop=answer.stop,
+    )
 
 
 def _before(first: Step, second: Step) -> Step:

@@ -1,0 +1,211 @@
+"""Decides when a conversation is summarised, has the model do it, and puts the account in its place.
+
+The question is asked behind the whole conversation, with the same prompt and tools, so that all of it is
+read from the cache. Nothing changes until there is an account that makes the conversation shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+
+from hermes.agent.compaction.account import missing_sections, question, told, unwrapped
+from hermes.agent.compaction.carrying import carried, still_standing
+from hermes.agent.compaction.measure import fixed, size_of, used
+from hermes.agent.compaction.renewal import renewed
+from hermes.agent.compaction.selection import Selection, select, shortened
+from hermes.agent.session import Session, call_record
+from hermes.config.records import CompactionConfig
+from hermes.contracts import Model, ModelProfile
+from hermes.errors import ModelError
+from hermes.messages import Completed, Message, ModelRequest
+from hermes.prompt import SystemPrompt
+from hermes.provenance import Level, Notice, Origin
+from hermes.turns import Event, NoticeShown
+
+REASON = "compaction"
+GIVE_UP = 3
+"""Failures in a row after which only a request that is really too long is a reason to try again."""
+TAIL_PART = 0.25
+"""How much of the window the messages at the end may take."""
+PROGRESS = 0.9
+"""An account is worth its break when the messages take no more than this part of what they did."""
+
+
+class Compactor:
+    """Summarises one session. It remembers what failed, and rests a while after a failure.
+
+    `current` builds the prompt that a new session would get; `max_tokens` is the room for an answer.
+    """
+
+    def __init__(
+        self, settings: CompactionConfig, current: Callable[[], SystemPrompt], max_tokens: int = 8192
+    ) -> None:
+        self.settings = settings
+        self.failures = 0
+        self._current = current
+        self._max_tokens = max_tokens
+        self._rests_until = 0  # tokens
+
+    def due(self, session: Session, profile: ModelProfile, coming: str = "") -> bool:
+        """Whether it is time, with the text `coming` still to be added."""
+        if not profile.context_window or self.failures >= GIVE_UP:
+            return False
+        now = used(session, profile) + (size_of([Message("user", coming)], profile) if coming else 0)
+        return now >= max(self._limit(profile.context_window), self._rests_until)
+
+    async def run(
+        self, session: Session, model: Model, *, focus: str = "", forced: bool = False
+    ) -> AsyncGenerator[Event | Completed, None]:
+        """Summarise now. The session has a new epoch afterwards, or is as it was and a notice says why.
+
+        `forced`: a request was too long, so that the window is smaller than what is used. The answer of the
+        model is among the events, for what it cost.
+        """
+        profile, before = model.profile, used(session, model.profile)
+        window = min(profile.context_window or before, before) if forced else profile.context_window or before
+        selection = self._select(session, profile, window)
+        if selection is None:
+            yield await self._without_account(session, profile, before, window)
+            return
+        yield _notice("info", f"the conversation is summarised: it takes about {before:,} tokens")
+        try:
+            answer = await self._ask(session, model, selection, focus)
+        except ModelError as error:
+            yield self._failed(before, window, f"the model could not do it: {error}")
+            return
+        yield answer
+        account, problem = self._read(answer)
+        if not problem:
+            problem = self._adopt(session, profile, selection, account, window)
+        await session.save()
+        if problem:
+            yield self._failed(before, window, problem)
+            return
+        yield self._succeeded(session, profile, before, window)
+        missing, _ = missing_sections(account, self.settings.template)
+        if missing:
+            yield _notice("warning", f"the summary leaves out {', '.join(missing)}")
+
+    # -- steps --------------------------------------------------------------------------------------------
+
+    def _select(self, session: Session, profile: ModelProfile, window: int) -> Selection | None:
+        return select(
+            session.visible,
+            keep_head=self.settings.keep_head,
+            keep_tail=self.settings.keep_tail,
+            tail_size=int(window * TAIL_PART),
+            size=lambda message: size_of([message], profile),
+        )
+
+    async def _ask(self, session: Session, model: Model, selection: Selection, focus: str) -> Completed:
+        """The account, asked behind the conversation; where that is too long, behind a shorter form of it."""
+        asked = question(self.settings.template, focus)
+        heard = session.answered[0]
+        end = len(session.visible) - len(selection.tail)
+        if (answer := session.visible[heard : heard + 1]) and _is_plain_answer(answer[0]):
+            end = max(end, heard + 1)  # the last answer is sent too: roles take turns
+        codec, profile, room = model.codec, model.profile, self._max_tokens
+        whole = session.aside(session.answered, (*session.visible[heard:end], asked), codec, profile, room)
+        try:
+            return await _call(session, model, whole)
+        except ModelError as error:
+            short = tuple(map(shortened, session.visible[:end]))
+            if error.kind != "context" or short == tuple(session.visible[:end]):
+                raise
+        return await _call(session, model, session.aside((0, 0), (*short, asked), codec, profile, room))
+
+    def _read(self, answer: Completed) -> tuple[str, str]:
+        """The account in an answer, and what is wrong with it; calls of tools are not looked at."""
+        account = unwrapped(answer.message.text)
+        missing, required = missing_sections(account, self.settings.template)
+        if not account:
+            return "", "the model gave no text"
+        if answer.stop in ("length", "refused"):
+            return account, "the summary was not finished" if answer.stop == "length" else "the model refused"
+        if required and len(missing) == required:
+            return account, "the model wrote something else"
+        return account, ""
+
+    def _adopt(
+        self, session: Session, profile: ModelProfile, selection: Selection, account: str, window: int
+    ) -> str:
+        """Put the account in its place; the problem when that would gain nothing."""
+        annexes = carried(selection, session.visible, session.standing)
+        message = Message("user", annex=(told(account), *annexes))
+        after = selection.around(message)
+        prompt = renewed(session.prompt, self._current())
+        if fixed(session, prompt, profile) + size_of(after, profile) > self._limit(window) * PROGRESS:
+            after = tuple(map(shortened, after))
+        if size_of(after, profile) > PROGRESS * size_of(session.visible, profile):
+            return "the summary is hardly shorter than what it tells of"
+        standing = still_standing(session.standing, selection.kept, annexes)
+        self._begin(session, prompt, after, standing)
+        return ""
+
+    async def _without_account(
+        self, session: Session, profile: ModelProfile, before: int, window: int
+    ) -> NoticeShown:
+        """Nothing is old enough to be summarised: only long results can make room."""
+        after = tuple(map(shortened, session.visible))
+        if before < self._limit(window) or after == tuple(session.visible):
+            return self._failed(before, window, "nothing in it is old enough to be summarised")
+        self._begin(session, renewed(session.prompt, self._current()), after, session.standing)
+        await session.save()
+        return self._succeeded(session, profile, before, window)
+
+    @staticmethod
+    def _begin(
+        session: Session, prompt: SystemPrompt, messages: Sequence[Message], standing: dict[str, str]
+    ) -> None:
+        """The new epoch; messages that are new get their place in the session first."""
+        known = {id(m) for m in session.visible}
+        placed = tuple(m if id(m) in known else session.append(m) for m in messages)
+        session.new_epoch(REASON, prompt, placed)
+        session.stand({kind: digest for kind, digest in standing.items() if kind != "pressure"})
+
+    # -- outcome ------------------------------------------------------------------------------------------
+
+    def _limit(self, window: int) -> int:
+        """Tokens that may be used of a window: its threshold, and room for an answer where that is little."""
+        return max(min(int(window * self.settings.threshold), window - self._max_tokens), window // 2)
+
+    def _failed(self, before: int, window: int, why: str) -> NoticeShown:
+        self.failures += 1
+        self._rests_until = before + (window >> 5) * 2**self.failures
+        text = f"the conversation was not summarised: {why}; nothing of it is lost"
+        if self.failures >= GIVE_UP:
+            text += "; it is tried again when a request is too long, or when asked for"
+        return _notice("warning", text)
+
+    def _succeeded(self, session: Session, profile: ModelProfile, before: int, window: int) -> NoticeShown:
+        after = used(session, profile)
+        self.failures = 0
+        self._rests_until = after + (window >> 5)
+        text = (
+            f"the conversation was summarised: it took about {before:,} tokens and takes about {after:,} now"
+        )
+        text += "; the older messages are kept and can be searched"
+        return _notice("info", text)
+
+
+async def _call(session: Session, model: Model, request: ModelRequest) -> Completed:
+    await session.save()  # what is sent is stored before it is sent
+    started = session.clock().isoformat(timespec="milliseconds")
+    answer: Completed | None = None
+    async with aclosing(model.stream(request)) as stream:
+        async for event in stream:
+            if isinstance(event, Completed):
+                answer = event
+    if answer is None:
+        raise ModelError("it ended without an answer")
+    session.called_aside(request, model.codec, model.profile, call_record(answer, started))
+    return answer
+
+
+def _is_plain_answer(message: Message) -> bool:
+    return message.role == "assistant" and not message.tool_calls
+
+
+def _notice(level: Level, text: str) -> NoticeShown:
+    return NoticeShown(Notice(level, text, Origin(REASON)))
