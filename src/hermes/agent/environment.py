@@ -23,10 +23,11 @@ from hermes.security.policy import Policies
 
 _SHELLS = frozenset(("bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "nu", "elvish", "xonsh", "pwsh"))
 _SYSTEMS = {"Darwin": "macOS", "win32": "Windows"}
-_MACOS_VERSION = re.compile(r"<key>ProductVersion</key>\s*<string>([\d.]{1,20})</string>")
-_LINUX_NAME = re.compile(r"^PRETTY_NAME=(?:\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|([^\s\"'#]{1,200}))", re.M)
-_HEAD = re.compile(r"ref: refs/heads/([^\s~^:?*\[\\]{1,250})\n?\Z|([0-9a-f]{40}|[0-9a-f]{64})\n?\Z")
-_GIT_FOLDER = re.compile(r"gitdir: ([^\n\0]{1,4096})\n?\Z")
+# Compiled at their first use: no start needs them all.
+_MACOS_VERSION = r"<key>ProductVersion</key>\s*<string>([\d.]{1,20})</string>"
+_LINUX_NAME = r"(?m)^PRETTY_NAME=(?:\"([^\"\n]{1,200})\"|'([^'\n]{1,200})'|([^\s\"'#]{1,200}))"
+_HEAD = r"ref: refs/heads/([^\s~^:?*\[\\]{1,250})\n?\Z|([0-9a-f]{40}|[0-9a-f]{64})\n?\Z"
+_GIT_FOLDER = r"gitdir: ([^\n\0]{1,4096})\n?\Z"
 _UNFIT = re.compile(r"[^\w .,:()/+~-]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _FACT_LIMIT = 80
@@ -127,11 +128,11 @@ def _system(kernel: Kernel, root: str) -> tuple[str, str]:
     """The name and version people know a system by."""
     name = _SYSTEMS.get(kernel.name, kernel.name)
     if name == "Linux":
-        found = _LINUX_NAME.search(_read(os.path.join(root, "etc/os-release")))
+        found = re.search(_LINUX_NAME, _read(os.path.join(root, "etc/os-release")))
         return ("Linux", f"({found[1] or found[2] or found[3]})") if found else (name, "")
     if name == "macOS":
-        found = _MACOS_VERSION.search(
-            _read(os.path.join(root, "System/Library/CoreServices/SystemVersion.plist"))
+        found = re.search(
+            _MACOS_VERSION, _read(os.path.join(root, "System/Library/CoreServices/SystemVersion.plist"))
         )
         return name, found[1] if found else ""
     if name == "Windows":
@@ -168,7 +169,7 @@ def working_directory_lines(project: Project, policies: Policies | None = None) 
 
 
 def _branch(head: str, policies: Policies | None) -> Passage:
-    found = _HEAD.match(_read(head))
+    found = re.match(_HEAD, _read(head))
     if not found:
         return Passage(notices=(Notice("info", f"the git branch is not known: {head} does not name one"),))
     branch, commit = found.groups()
@@ -181,7 +182,7 @@ def _git_folder(root: str) -> str:
     path = os.path.join(root, ".git")
     if os.path.isdir(path):
         return path
-    found = _GIT_FOLDER.match(_read(path))
+    found = re.match(_GIT_FOLDER, _read(path))
     return os.path.join(root, found[1]) if found else path
 
 

@@ -6,15 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-_REGION = re.compile(
+# Compiled by the first name that is read.
+_REGION = (
     r"^(?:(?:us|eu|au|jp|apac|ca|us-gov|global|regional)\.)?"
     r"(?:ai21|amazon|anthropic|cohere|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|zai)\."
 )
-_REGION_VERSION = re.compile(r"-v\d+(?::\d+)?$|:\d+$|-1:0$")
-_SIZE_TAG = re.compile(r":(?:\d+x)?\d+(?:\.\d+)?[bm](?:-[\w.]+)?$")
-_DATE = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d\d-20\d\d)$")
-_TAG = re.compile(r"latest$|instruct|text|v?\d")
-_JOINTS = re.compile(r"[.:@_ ]+")
+_REGION_VERSION = r"-v\d+(?::\d+)?$|:\d+$|-1:0$"
+_SIZE_TAG = r":(?:\d+x)?\d+(?:\.\d+)?[bm](?:-[\w.]+)?$"
+_DATE = r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d\d-20\d\d)$"
+_TAG = r"latest$|instruct|text|v?\d"
+_JOINTS = r"[.:@_ ]+"
 
 
 class ModelName(NamedTuple):
@@ -39,20 +40,20 @@ def parse_name(model: str, provider: str, aliases: Mapping[str, str]) -> ModelNa
         named, name = _split(name, aliases)
     host = aliases.get(named.lower(), named.lower())
     base = _base(name)
-    if not host and _REGION.match(base):
+    if not host and re.match(_REGION, base):
         host = "bedrock"
-    local = not host and (base.endswith(".gguf") or bool(_SIZE_TAG.search(base)))
+    local = not host and (base.endswith(".gguf") or bool(re.search(_SIZE_TAG, base)))
     return ModelName(name, named, host, keys_of(name), local)
 
 
 def keys_of(name: str) -> tuple[str, ...]:
     """The keys of a name, from the most exact to the barest; the barest is what patterns match."""
     base = _base(name).removesuffix(".gguf")
-    if (bare := _REGION.sub("", base)) != base:
-        base = _REGION_VERSION.sub("", bare)
-    plain = base if _SIZE_TAG.search(base) else base.partition(":")[0]
-    undated = _DATE.sub("", plain.removesuffix("-latest"))
-    keys = (_JOINTS.sub("-", text) for text in (base, plain, undated))
+    if (bare := re.sub(_REGION, "", base)) != base:
+        base = re.sub(_REGION_VERSION, "", bare)
+    plain = base if re.search(_SIZE_TAG, base) else base.partition(":")[0]
+    undated = re.sub(_DATE, "", plain.removesuffix("-latest"))
+    keys = (re.sub(_JOINTS, "-", text) for text in (base, plain, undated))
     return tuple(dict.fromkeys(keys))
 
 
@@ -64,7 +65,7 @@ def _split(name: str, aliases: Mapping[str, str]) -> tuple[str, str]:
     """The provider a name begins with, if it is a known one, and the rest."""
     for joint in (":", "/"):
         first, found, rest = name.partition(joint)
-        if joint == ":" and _TAG.match(rest):
+        if joint == ":" and re.match(_TAG, rest):
             continue  # `mistral:7b` is a model and its tag
         if found and rest and first.lower() in aliases:
             # An aggregator's own models keep its name: `openrouter/auto` is sent whole.
