@@ -1,7 +1,7 @@
 """Measures the scanner over a corpus of honest context files and known attacks, and prints the tables.
 
-A file is *blocked* when it has a high finding and *warned* when its gravest is medium. Of the attack sources a
-third is set aside by hash (`held_out`): rules are written without looking at it, and it is reported apart.
+A file is *blocked* when it has a high finding and *warned* when its gravest is medium. Of the attack sources
+a third is set aside by hash (`held_out`): rules are written without looking at it; it is reported apart.
 
     python benchmarks/gate.py [CORPUS] [--holdout] [--quick]
 
@@ -38,7 +38,7 @@ def verdict(text: str) -> str:
 
 
 def source_of(row: Row) -> str:
-    """The unit that is set aside as a whole: a repository or package, a template, an encoder, an author's text."""
+    """The unit that is set aside as a whole: a repository, a template, an encoder, an author's text."""
     base, _, rest = row["source"].partition(" : ")
     if base == "transformed":
         return str(rest.split("+")[0])
@@ -137,14 +137,22 @@ def report_honest(corpus: Path) -> list[str]:
     table("Honest files, by language", group((row["language"], outcome) for row, _, outcome in files))
     snippets = [(row["why"], verdict(row["text"])) for row in rows(corpus / "benign/snippets.jsonl")]
     table("Honest snippets that look like attacks", group(snippets))
-    return [text for row, text, outcome in files if outcome == CLEAN and row["sample"] in ("random", "language")]
+    return [
+        text for row, text, outcome in files if outcome == CLEAN and row["sample"] in ("random", "language")
+    ]
 
 
 def report_attacks(core: list[Row], carriers: list[str], title: str) -> None:
     """Attacks alone by category and language, then inside honest files and deep in them."""
     outcomes = [(row, verdict(row["text"])) for row in core]
-    table(f"Core attacks alone, {title}, by category", group((row["category"], outcome) for row, outcome in outcomes))
-    table(f"Core attacks alone, {title}, by language", group((row["lang"], outcome) for row, outcome in outcomes))
+    table(
+        f"Core attacks alone, {title}, by category",
+        group((row["category"], outcome) for row, outcome in outcomes),
+    )
+    table(
+        f"Core attacks alone, {title}, by language",
+        group((row["lang"], outcome) for row, outcome in outcomes),
+    )
     texts = [row["text"] for row in core]
     alone = 100 * sum(outcome == BLOCKED for _, outcome in outcomes) / max(1, len(outcomes))
     print(f"\nCore attacks, {title}: alone {alone:.1f} %", end="")
@@ -170,7 +178,7 @@ def deep(texts: list[str], carriers: list[str]) -> Iterator[str]:
 
 
 def report_disguises(core: list[Row]) -> None:
-    """Of what is caught plain, in ASCII and without tricks of its own: how much is caught in each disguise."""
+    """Of the ASCII attacks that are caught plain: how much is caught in each disguise."""
     tricky = ("invisible_unicode", "encoded_payload", "obfuscated_text", "hidden_html")
     plain = [row["text"] for row in core if row["text"].isascii() and row["category"] not in tricky]
     plain = [text for text in plain if len(text) < 1500 and verdict(text) == BLOCKED]
@@ -199,38 +207,49 @@ def report_speed(corpus: Path) -> None:
         print(f"{name:28} {len(text.encode()) / 1e6 / timed(lambda text=text: scan(text)):>7.1f} MB/s")
     peer = os.environ.get("HERMES_PEER_PYTHON")
     if peer:
-        rival = json.loads(subprocess.run([peer, "-c", _RIVAL, str(corpus)], capture_output=True, check=True).stdout)
+        rival = json.loads(
+            subprocess.run([peer, "-c", _RIVAL, str(corpus)], capture_output=True, check=True).stdout
+        )
         print(f"rival, honest files          {rival['files']:>7.1f} MB/s   ratio {ours / rival['files']:.1f}")
         prose = ordinary()["English prose"]
         mine = len(prose) / 1e6 / timed(lambda: scan(prose))
         print(f"rival, English prose         {rival['prose']:>7.1f} MB/s   ratio {mine / rival['prose']:.1f}")
-    worst = sorted(((timed(lambda text=text: scan(text), 2) * 1e3, name) for name, text in crafted(65_536)), reverse=True)
+    worst = sorted(
+        ((timed(lambda text=text: scan(text), 2) * 1e3, name) for name, text in crafted(65_536)), reverse=True
+    )
     print("worst crafted 64 kB          " + ", ".join(f"{name!r} {cost:.0f} ms" for cost, name in worst[:5]))
     for million in (1, 10):
         text = (ordinary()["English prose"] * 40)[: million * 1_000_000]
-        print(f"English prose, {million:>2} MB         {timed(lambda text=text: scan(text), 1) * 1e3:>7.0f} ms")
+        print(
+            f"English prose, {million:>2} MB         {timed(lambda text=text: scan(text), 1) * 1e3:>7.0f} ms"
+        )
 
 
 def ordinary() -> dict[str, str]:
     """Prose without any peculiarity, in a script of one and of three bytes a letter."""
     english = (
-        "The service keeps a small table of open orders and writes every change to the log before it answers. "
-        "Run the tests with make, then read the report that stands beside the build. When a field is missing the "
-        "parser names the line and goes on; nothing is thrown away. Keep functions short and names plain.\n"
+        "The service keeps a small table of open orders and writes every change to the log before it "
+        "answers. Run the tests with make, then read the report that stands beside the build. When a field "
+        "is missing the parser names the line and goes on; nothing is thrown away. Keep functions short.\n"
     )
-    chinese = "这是一个用于测试的项目说明文件，请在提交之前运行所有测试。如果测试失败，请先修复问题再继续。代码应当保持简洁，并且配有清楚的文档。\n"
+    chinese = (
+        "这是一个用于测试的项目说明文件，请在提交之前运行所有测试。"
+        "如果测试失败，请先修复问题再继续。代码应当保持简洁，并且配有清楚的文档。\n"
+    )
     return {"English prose": english * 1000, "Chinese prose": chinese * 1500}
 
 
 def crafted(size: int) -> Iterator[tuple[str, str]]:
     """Texts made to be slow: words of the rules pumped, nearly matching, and characters of every trick."""
     pumps = [
-        "ignore ", "ignore previous ", "ignore all your ", "do not tell ", "cat ", "cat a ", "curl x ", "curl $a key ",
-        "<!-- a ", "<!--", "a<b", "you are now ", "translate a into b ", "** a ", "a**a", "&#105;", "%41", "\\u0041",
-        "a\u200b", "\u200b", "\U000e0041", "a b ", "a.b.", "0x41 ", "41 ", "01000001 ", ".- ", "QUJD", "a1a ", "аb ",
-        "忽略", "以前的", "send password http ", "`env ", "![a](http://a?", "without telling ", "system prompt ",
-        "[", "<div style=", "~/", "decode and ", "| curl ", "gnore ", "erongi ", "https://", '"', "password ", "```\n",
-        "print all ", "act as no limits ", "new instructions ", "</user>", "<|im", "send the message to ", "\n- ", "| ",
+        "ignore ", "ignore previous ", "ignore all your ", "do not tell ", "cat ", "cat a ",
+        "curl x ", "curl $a key ", "<!-- a ", "<!--", "a<b", "you are now ", "translate a into b ",
+        "** a ", "a**a", "&#105;", "%41", "\\u0041", "a\u200b", "\u200b", "\udb40\udc41", "a b ",
+        "a.b.", "0x41 ", "41 ", "01000001 ", ".- ", "QUJD", "a1a ", "\u0430b ", "\u5ffd\u7565",
+        "\u4ee5\u524d\u7684", "send password http ", "`env ", "![a](http://a?", "without telling ",
+        "system prompt ", "[", "<div style=", "~/", "decode and ", "| curl ", "gnore ", "erongi ",
+        "https://", "\"", "password ", "```\n", "print all ", "act as no limits ",
+        "new instructions ", "</user>", "<|im", "send the message to ", "\n- ", "| ",
     ]  # fmt: skip
     for pump in pumps:
         yield pump, (pump * (size // len(pump) + 1))[:size]
@@ -244,9 +263,9 @@ corpus = Path(sys.argv[1]) / "benign"
 rows = map(json.loads, (corpus / "index.jsonl").read_text("utf-8").splitlines())
 texts = [(corpus / r["file"]).read_text("utf-8") for r in rows if r["sample"] in ("random", "language")]
 english = (
-    "The service keeps a small table of open orders and writes every change to the log before it answers. "
-    "Run the tests with make, then read the report that stands beside the build. When a field is missing the "
-    "parser names the line and goes on; nothing is thrown away. Keep functions short and names plain.\\n"
+    "The service keeps a small table of open orders and writes every change to the log before it "
+    "answers. Run the tests with make, then read the report that stands beside the build. When a field "
+    "is missing the parser names the line and goes on; nothing is thrown away. Keep functions short.\\n"
 ) * 220
 def timed(texts):
     best = 1e9

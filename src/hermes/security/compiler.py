@@ -23,6 +23,11 @@ from hermes.security.rulebook import Phrase, Shape
 _HERE = Path(__file__).parent
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _SPACELESS_LANGUAGES = ("ja", "ko", "th", "zh")
+# The code that decides what a rule means: when it changes, what was found before no longer counts.
+_CODE = (
+    "context.py", "decode.py", "findings.py", "hidden.py", "invisible.py", "literals.py", "normalise.py",
+    "phrases.py", "scan.py", "shapes.py", "tables.json",
+)  # fmt: skip
 _GAP = r"[\W_]{1,5}"
 # Distances at which two words of an anchor are looked for: a space, ", ", " - ", "** **".
 _DISTANCES = (1, 2, 3, 5)
@@ -44,11 +49,13 @@ def compile_rules() -> dict[str, str]:
     data = {
         "version": "",
         "spaceless": sum(1 << sorted(lexicon).index(name) for name in _SPACELESS_LANGUAGES),
+        "cues": _cues(),
         "phrases": phrases,
         "shapes": shapes,
         **_signposts(anchors, [trigger for shape in shapes for trigger in shape.triggers]),
     }
-    data["version"] = hashlib.sha256((_dump(data) + _dump(words)).encode()).hexdigest()[:16]
+    sources = [_HERE.joinpath(name).read_text("utf-8") for name in _CODE]
+    data["version"] = hashlib.sha256("".join([_dump(data), _dump(words), *sources]).encode()).hexdigest()[:16]
     return {"rules.json": _dump(data), "words.json": _dump(words)}
 
 
@@ -69,14 +76,24 @@ def _rules(classes: list[str]) -> tuple[list[Phrase], list[Shape], set[str]]:
     return phrases, shapes, anchoring
 
 
+def _cues() -> tuple[str, str]:
+    """Expressions for the weak and the strong cues of a mention."""
+    cues = tomllib.loads(_HERE.joinpath("cues.toml").read_text("utf-8"))
+    weak = rf"(?<![/.\w])(?:{'|'.join(cues['weak'])})(?!\w)|{'|'.join(cues['weak_spaceless'])}"
+    strong = "|".join(cues["strong"])
+    for expression in (weak, strong):
+        re.compile(expression)
+    return weak, strong
+
+
 def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> Phrase:
     slots = tuple(sum(1 << classes.index(name) for name in slot.split()) for slot in rule["slots"])
     for name in ("before", "after", "close"):
         re.compile(rule.get(name, ""))
     return Phrase(
-        rule["id"], family, rule["severity"], rule["why"], slots, rule.get("ordered", False), rule.get("span", 8),
-        rule.get("before", ""), rule.get("after", ""), rule.get("close", ""), rule.get("negatable", True),
-        rule.get("hidden", 0),
+        rule["id"], family, rule["severity"], rule["why"], slots, rule.get("ordered", False),
+        rule.get("span", 8), rule.get("before", ""), rule.get("after", ""), rule.get("close", ""),
+        rule.get("negatable", True), rule.get("hidden", 0),
     )  # fmt: skip
 
 
@@ -130,15 +147,19 @@ def _columns(meanings: dict[tuple[str, int], dict[tuple[int, str, bool], int]]) 
     for number, key in enumerate(sorted(meanings)):
         plain.append([])
         for (held, rest, ends), spoken in sorted(meanings[key].items()):
-            held, spoken = sets.index(held), languages.index(spoken)
+            meaning = (sets.index(held), languages.index(spoken))
             if not rest:
-                plain[-1].append((held, spoken))
+                plain[-1].append(meaning)
                 continue
             letter = rest[rest.index("}") + 1 :].lstrip("\\")[:1]
-            longer.setdefault(number, {}).setdefault(letter, []).append((held, spoken, rest, ends))
+            longer.setdefault(number, {}).setdefault(letter, []).append((*meaning, rest, ends))
     return {
-        "sets": sets, "languages": languages, "literals": prepare(sorted(meanings)), "plain": plain, "longer": longer,
-    }  # fmt: skip
+        "sets": sets,
+        "languages": languages,
+        "literals": prepare(sorted(meanings)),
+        "plain": plain,
+        "longer": longer,
+    }
 
 
 def _entries(table: dict[str, str], classes: list[str], anchoring: set[str]) -> list[tuple[str, int, bool]]:
@@ -153,7 +174,7 @@ def _entries(table: dict[str, str], classes: list[str], anchoring: set[str]) -> 
 
 
 def _parse(entry: str) -> tuple[list[str], int, str, bool]:
-    """The parts of an entry, the bounds of the first, the expression for the others and whether they end a word."""
+    """The parts of an entry, the bounds of the first, how the others read, whether they end a word."""
     opens, closes = not entry.startswith("*"), not entry.endswith("*")
     parts = [fold_word(part) for part in entry.strip("*").split("_") if part]
     if _SPACELESS.search(entry):

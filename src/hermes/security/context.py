@@ -11,30 +11,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-_CUE = re.compile(
-    r"(?<![/.\w])(?:examples?\b(?!\.)|e\.g\.|such as|phrases?|attempts?|attack\w*|inject\w*|jailbreak\w*|malicious|adversar\w*|payloads?"
-    r"|refuse|reject|detect\w*|flag\b|flagged|suspicious|untrusted|threats?|exploit\w*|poison\w*|manipulat\w*|red[- ]team\w*"
-    r"|test cases?|vulnerab\w*|sanitiz\w*|anti-?patterns?|beispiel\w*|exemple\w*|ejemplo\w*|exemplo\w*|esempi\w*|angriff\w*"
-    r"|attaque\w*|ataque\w*|attacc\w*|пример\w*|атак\w*|інʼєкц\w*|инъекц\w*|bypass\w*|evad\w*|harmful|dangerous"
-    r"|never (?:obey|follow|comply|trust|execute|act on)|(?:do not|don't) (?:obey|follow|comply|trust|execute|act on|be fooled)"
-    r"|looks? like|sounds? like|text like|says?\b|saying|containing|contains|patterns?|indicators?|signs?|blocklist|filter\w*)"
-    r"|例如|比如|攻击|注入|拒绝|恶意|检测|例|攻撃|拒否|悪意|예시|공격|악의|مثال|هجوم|उदाहरण|ตัวอย่าง|דוגמ"
-)
-_STRONG = re.compile(
-    r"prompt[\s_-]?injection|injection (?:attack|attempt|pattern|detect|test|payload)|jailbreak|attack|red[- ]?team"
-    r"|malicious|adversarial|threat|vulnerab|exploit|security (?:test|rule|check|pattern|review|audit)|pentest"
-    r"|越狱|注入|検出|脅威|탈옥|공격|防御|敵対|hack|scanner|validator|block immediately|提示注入|提示词注入|注入攻击|プロンプトインジェクション|프롬프트 인젝션|инъекци|偵測|检测|攻击"
-)
+from hermes.security.rulebook import load
+
 # "instructions to ignore ...", "attempts to override ...": someone else's order, reported.
+_SPEECH = r"\b(?:instructions?|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling"
 _REPORTED = re.compile(
-    r"\b(?:instructions?|attempts?|attempting|trying|tries|try|requests?|asks?|asking|asked|tells?|telling|told|orders?"
-    r"|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
+    _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
+    r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
 )
 _REPORTED_VERB = re.compile(
-    r"\b(?:instructions?|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling)\s(?:\w+\s){0,3}to\s"
-    r"(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
+    _SPEECH + r")\s(?:\w+\s){0,3}to\s(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
 )
 _SINGLE = re.compile(r"(?<!\w)'|'(?!\w)")
 _FENCE = re.compile(r"^[ \t>]{0,12}(?:```|~~~)", re.MULTILINE)
@@ -92,18 +80,19 @@ class Context:
     def _cued(self, start: int, end: int, fence: int | None) -> bool:
         _, line_end = self._line(start)
         low = self._scope(start if fence is None else fence, fence is not None)
-        if _STRONG.search(self._text, low, start):
+        if _cues()[1].search(self._text, low, start):
             return True
         quoted = self._quoted(start, end) or self._table(start)
         if quoted and (
-            _CUE.search(self._text, low, start) or _STRONG.search(self._text, end, min(line_end, end + 160))
+            _cues()[0].search(self._text, low, start)
+            or _cues()[1].search(self._text, end, min(line_end, end + 160))
         ):
             return True
         heading = self._heading(start)
-        return bool(heading and _STRONG.search(heading))
+        return bool(heading and _cues()[1].search(heading))
 
     def _scope(self, at: int, fenced: bool) -> int:
-        """Where the words begin that introduce `at`: its paragraph, and the one before if that leads up to it."""
+        """Where the words that introduce `at` begin: its paragraph, and the one before that leads to it."""
         low = max(0, at - _BACK)
         paragraph = self._text.rfind("\n\n", low, at) + 2
         if paragraph < 2:
@@ -125,7 +114,7 @@ class Context:
     def _security(self, at: int) -> bool:
         """Whether the pages around `at` are about attacks and defence."""
         found, here, end = 0, max(0, at - _PAGES), min(len(self._text), at + _PAGES)
-        while found < _OFTEN and (match := _STRONG.search(self._text, here, end)):
+        while found < _OFTEN and (match := _cues()[1].search(self._text, here, end)):
             found += 1
             here = match.end()
         return found >= _OFTEN
@@ -140,3 +129,10 @@ class Context:
     def _headings(self) -> tuple[list[int], list[str]]:
         found = list(_HEADING.finditer(self._text))
         return [match.start() for match in found], [match[0] for match in found]
+
+
+@lru_cache(maxsize=1)
+def _cues() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The weak and the strong cues."""
+    weak, strong = load().cues
+    return re.compile(weak), re.compile(strong)

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -59,7 +60,34 @@ _SPACED = re.compile(r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W
 _LEET_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
 _MORSE = dict(
     zip(
-        [".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--", "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--.."],
+        [
+            ".-",
+            "-...",
+            "-.-.",
+            "-..",
+            ".",
+            "..-.",
+            "--.",
+            "....",
+            "..",
+            ".---",
+            "-.-",
+            ".-..",
+            "--",
+            "-.",
+            "---",
+            ".--.",
+            "--.-",
+            ".-.",
+            "...",
+            "-",
+            "..-",
+            "...-",
+            ".--",
+            "-..-",
+            "-.--",
+            "--..",
+        ],
         _UPPER.lower(),
         strict=True,
     )
@@ -82,13 +110,21 @@ def _encoded(text: str, data: bytes) -> Iterator[Disguise]:
     while at >= 0:
         end = marked.find(b" ", at)
         end = len(marked) if end < 0 else end
-        while end - at >= 40 and text[end : end + 1] == "\n" and marked[end + 1 : end + 5] == b"aaaa":
-            following = marked.find(b" ", end + 1)
-            end = len(marked) if following < 0 else following
+        while end - at >= 40 and (following := _next_line(text, marked, end)):
+            end = following
         run = text[at : min(end, at + _LONGEST)]
         for how, read in _readings("".join(run.split())):
             yield Disguise(at, end, read, how)
         at = marked.find(least, end)
+
+
+def _next_line(text: str, marked: bytes, end: int) -> int:
+    """Where the next line ends if a run goes on through the whole of it; otherwise 0."""
+    if text[end : end + 1] != "\n" or marked[end + 1 : end + 5] != b"aaaa":
+        return 0
+    stop = marked.find(b" ", end + 1)
+    stop = len(marked) if stop < 0 else stop
+    return stop if text[stop : stop + 1] in ("", "\n") else 0
 
 
 def _readings(run: str) -> Iterator[tuple[str, str]]:
@@ -99,18 +135,14 @@ def _readings(run: str) -> Iterator[tuple[str, str]]:
         return
     if run.isupper() and _BASE32_RUN.match(run):
         body = run.rstrip("=")
-        try:
+        with suppress(binascii.Error):
             yield from _readable("base32", base64.b32decode(body + "=" * (-len(body) % 8)))
-        except binascii.Error:
-            pass
     body = run.split("=", 1)[-1] if "=" in run[:-3] else run
     body = body.rstrip("=").replace("-", "+").replace("_", "/").lstrip("/")
     whole = body[:-1] if len(body) % 4 == 1 else body
     if len(whole) >= 12:
-        try:
+        with suppress(binascii.Error):
             yield from _readable("base64", binascii.a2b_base64(whole + "=" * (-len(whole) % 4)))
-        except binascii.Error:
-            return
 
 
 _CONTROLS = bytes(code for code in range(32) if code not in (9, 10, 13)) + b"\x7f"
@@ -119,9 +151,8 @@ _CONTROLS = bytes(code for code in range(32) if code not in (9, 10, 13)) + b"\x7
 def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
     if data[:64].translate(None, _CONTROLS) != data[:64]:
         return
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
+    text = data.decode("utf-8", "replace")
+    if text.count("\ufffd") * 10 > len(text):
         return
     if sum(letter.isalpha() or letter == " " for letter in text[:200]) * 10 >= 6 * len(text[:200]):
         yield how, text

@@ -15,7 +15,7 @@ _STYLE = re.compile(
     r"""|(?:left|top|right|text-indent|margin-left)\s*:\s*-\d{3,}|color\s*:\s*(?:white|\#fff(?:fff)?|transparent)\b"""
     r"""|(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*[;"']|clip\s*:\s*rect\(0|scale\(0)"""
 )
-_ATTRIBUTE = re.compile(r"""\s(?:hidden(?=[\s>=/])|aria-hidden\s*=\s*["']?true)""")
+_ATTRIBUTE = re.compile(r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true)""")
 _TAG = re.compile(r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>")
 _REFERENCE = re.compile(r"""^\[[^\]\n]{1,40}\]:\s*(?:#|<>)\s*[("']([^\n]{0,2000})""", re.MULTILINE)
 _TITLE = re.compile(r"""\]\([^()\s]{1,300}\s["']([^"\n]{12,600})["']\)""")

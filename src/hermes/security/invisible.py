@@ -1,8 +1,8 @@
 """Text that draws nothing: which of it is spelling, and which of it hides something.
 
-Decided by rule, not by list: an invisible character passes where Unicode gives it a job (joiners in emoji and
-in scripts that join, variation selectors after a base, direction marks in right-to-left text) and is a finding
-everywhere else. What it hides is decoded and shown.
+Decided by rule, not by list: an invisible character passes where Unicode gives it a job (joiners in emoji
+and in scripts that join, variation selectors after a base, direction marks in right-to-left text) and is a
+finding everywhere else. What it hides is decoded and shown.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _OPENERS = {
 _CLOSERS = "\u202c\u2069"
 _OVERRIDES = "\u202d\u202e"
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
+_DIRECTION = frozenset((*_OPENERS, *_CLOSERS, *_OVERRIDES, *_DIRECTION_MARKS))
+_JOINS = "\u200b\u200c\u200d"
 # Blocks of scripts in which joiners are spelling (Unicode core specification, 23.2).
 _JOINING = re.compile(
     "[\u0600-\u06ff\u0700-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1aff\u1b00-\u1c4f\ua840-\ua87f"
@@ -98,67 +100,65 @@ def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Ma
             return
 
 
+_PASSES = ("low", "")
+
+
 def _judge(text: str, at: int, start: int, end: int, paired: frozenset[int]) -> tuple[str, str]:
-    """Severity and reason for the character at `at`, in the invisible run [start, end); no reason: it passes."""
+    """Severity and reason for the character at `at` in the run [start, end); no reason: it passes."""
     letter = text[at]
     before, after = text[start - 1 : start], text[end : end + 1]
-    if letter in _OVERRIDES:
-        return "high", "turns the reading direction, so that what is shown is not what is read"
-    if letter in _OPENERS or letter in _CLOSERS:
-        return (
-            ("low", "")
-            if at in paired
-            else ("high", "direction control without partner or outside right-to-left text")
-        )
-    if letter in _DIRECTION_MARKS:
-        return "low", ""
-    if letter == "\u200d":
-        fits = _joins_emoji(text, start, end) or (before and _JOINING.match(before))
-        return ("low", "") if fits else ("high", "a joiner where nothing joins")
-    if letter == "\u200c":
-        return (
-            ("low", "") if before and _JOINING.match(before) else ("high", "a non-joiner where nothing joins")
-        )
-    if letter == "\u200b" and text.startswith("```", end):
-        return "low", ""  # keeps a fence inside a fence from closing it
     if end - start > 2 and before and before == after and before in "\"'":
         return "medium", "a string that lists invisible characters"
-    if letter == "\u200b":
-        fits = before and after and _SPACELESS.match(before) and _SPACELESS.match(after)
-        return ("low", "") if fits else ("high", "a zero-width space splits or hides text")
-    return _judge_rest(letter, before, after, at, end)
-
-
-def _judge_rest(letter: str, before: str, after: str, at: int, end: int) -> tuple[str, str]:
-    code = ord(letter)
-    if letter == "\ufeff":
-        if at == 0:
-            return "low", ""
-        at_line_start = before in ("", "\n", "\r")
-        return ("medium" if at_line_start else "high", "a byte order mark inside the text")
-    if letter == "\xad":
-        return (
-            ("low", "")
-            if not (before.isascii() and before.isalpha())
-            else ("medium", "soft hyphens inside words")
-        )
-    if 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
-        plain = before.isascii() and (before.isalpha() or before.isspace())
-        return ("medium", "a variation selector after a plain letter") if plain else ("low", "")
-    if 0x180B <= code <= 0x180F:
-        return (
-            ("low", "")
-            if "\u1800" <= before <= "\u18af"
-            else ("high", "a Mongolian selector outside Mongolian")
-        )
-    if letter == "\u2800":
-        drawn = any("\u2801" <= near <= "\u28ff" for near in (before, after) if near)
-        return ("low", "") if drawn else ("medium", "a blank Braille cell stands for space")
-    if letter == "\u034f":
-        return "medium", "a grapheme joiner"
-    if letter == "\u2060" and end - at == 1 and not before.isalnum():
-        return "medium", "a word joiner at the edge of a word"
+    if letter in _DIRECTION:
+        return _judge_direction(letter, at in paired)
+    if letter in _JOINS:
+        return _judge_joiner(text, letter, start, end)
+    for letters, where, severity, why in _JOBS:
+        if letters.match(letter) and where.match(f"{before}\0{after}"):
+            return severity, why
     return "high", "a character that draws nothing"
+
+
+def _judge_direction(letter: str, is_paired: bool) -> tuple[str, str]:
+    if letter in _OVERRIDES:
+        return "high", "turns the reading direction, so that what is shown is not what is read"
+    if letter in _DIRECTION_MARKS or is_paired:
+        return _PASSES
+    return "high", "direction control without partner or outside right-to-left text"
+
+
+def _judge_joiner(text: str, letter: str, start: int, end: int) -> tuple[str, str]:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if letter == "\u200d":
+        fits = _joins_emoji(text, start, end) or (before and _JOINING.match(before))
+        return _PASSES if fits else ("high", "a joiner where nothing joins")
+    if letter == "\u200c":
+        return _PASSES if before and _JOINING.match(before) else ("high", "a non-joiner where nothing joins")
+    # It breaks lines in scripts without spaces, and keeps an inner fence from closing the outer one.
+    fits = before and after and _SPACELESS.match(before) and _SPACELESS.match(after)
+    return (
+        _PASSES
+        if fits or text.startswith("```", end)
+        else ("high", "a zero-width space splits or hides text")
+    )
+
+
+_SELECTORS_AND_HYPHEN = "[\xad\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+# Characters, where they stand (letter before, NUL, letter behind), what they are there; first row wins.
+_JOBS = tuple(
+    (re.compile(letters), re.compile(where), severity, why)
+    for letters, where, severity, why in (
+        ("\ufeff", r"\0", *_PASSES),
+        ("\ufeff", r"[\r\n]\0", "medium", "a byte order mark inside the text"),
+        (_SELECTORS_AND_HYPHEN, r"[a-zA-Z\s]\0", "medium", "an invisible mark after a plain letter"),
+        (_SELECTORS_AND_HYPHEN, "", *_PASSES),
+        ("[\u180b-\u180f]", "[\u1800-\u18af]\0", *_PASSES),
+        ("\u2800", "[\u2801-\u28ff]\0|.?\0[\u2801-\u28ff]", *_PASSES),
+        ("\u2800", "", "medium", "a blank Braille cell stands for space"),
+        ("\u034f", "", "medium", "a grapheme joiner"),
+        ("\u2060", r"\W?\0", "medium", "a word joiner at the edge of a word"),
+    )
+)
 
 
 def _joins_emoji(text: str, start: int, end: int) -> bool:

@@ -73,7 +73,7 @@ class View:
 def fold(text: str) -> View:
     """The reading on which rules are matched."""
     if text.isascii():
-        lowered, gone = text.lower(), []
+        lowered, gone = text.lower(), list[Edit]()
     else:
         lowered, gone = _fold_letters(_lower(_unmixed(text)))
     return _apply(lowered, sorted((*gone, *_markup(lowered))))
@@ -118,29 +118,39 @@ def beyond_ascii(text: str) -> frozenset[str]:
 _ASCII = frozenset(map(chr, range(128)))
 
 
+# What NFKC leaves alone though it reads as another: Russian io, often written ie, and letters with strokes.
+_READINGS = {"\u0451": "\u0435", "\u0131": "i", "\u0142": "l", "\u0111": "d", "\u00f8": "o"}
+_READINGS |= dict.fromkeys("\u2018\u2019\u02bc\u2032\uff07", "'")
+# Han, kana and Hangul stand for themselves; letters of the drawn alphabets are told by their name.
+_ITSELF = ((0x3040, 0x30FF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3))
+_DRAWN = ((0x250, 0x2AF), (0x1D00, 0x1D7F), (0x24B6, 0x24E9), (0x1F100, 0x1F1E5))
+
+
 @lru_cache(maxsize=4096)
 def _reading(letter: str) -> str:
     """What one character reads as: itself, another one, several, or nothing."""
     code = ord(letter)
     if is_invisible(code) or _DRESS.match(letter):
-        return ""
-    if 0xAC00 <= code <= 0xD7A3 or 0x4E00 <= code <= 0x9FFF or 0x3040 <= code <= 0x30FF:
-        return letter
-    if letter == "\u0451":  # Russian io is often written as ie
-        return "\u0435"
-    if letter in "\u0131\u0142\u0111\u00f8":  # letters whose stroke is no combining mark
-        return {"\u0131": "i", "\u0142": "l", "\u0111": "d", "\u00f8": "o"}[letter]
-    if letter in "\u2018\u2019\u02bc\u2032\uff07":
-        return "'"
-    if not letter.isalnum() and (kind := unicodedata.category(letter))[0] in "PSZ":
-        return _mark(letter, kind)
-    if (
-        0x250 <= code <= 0x2AF
-        or 0x1D00 <= code <= 0x1D7F
-        or 0x1F100 <= code <= 0x1F1E5
-        or 0x24B6 <= code <= 0x24E9
-    ):
-        return _named_letter(letter)
+        reading = ""
+    elif letter in _READINGS:
+        reading = _READINGS[letter]
+    elif _in(code, _ITSELF):
+        reading = letter
+    elif not letter.isalnum() and (kind := unicodedata.category(letter))[0] in "PSZ":
+        reading = _named_letter(letter) if kind == "So" and _in(code, _DRAWN) else _mark(letter, kind)
+    elif _in(code, _DRAWN):
+        reading = _named_letter(letter)
+    else:
+        reading = _plain(letter)
+    return reading
+
+
+def _in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+def _plain(letter: str) -> str:
+    """Without compatibility forms and, in Latin and Greek, without accents."""
     plain = unicodedata.normalize("NFKC", letter).lower()
     base = unicodedata.normalize("NFD", plain)
     if base[:1].isascii() or "\u0370" <= base[:1] <= "\u03ff":
@@ -179,8 +189,9 @@ def _codes(*ranges: tuple[int, int]) -> frozenset[int]:
 
 _INVISIBLE = _codes(
     (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
-    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164),
+    (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
 )  # fmt: skip
 
 

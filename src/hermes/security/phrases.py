@@ -90,7 +90,7 @@ class Matcher:
         return hits
 
     def _rules_for(self, present: int, hidden: int) -> tuple[tuple[Phrase, int], ...]:
-        """The rules all of whose slots can be filled from the classes present, with the union of their slots."""
+        """The rules whose slots can all be filled from the classes present, with the union of the slots."""
         rules = self._sets.get((present, hidden))
         if rules is None:
             if len(self._sets) > _MOST_SETS:
@@ -141,7 +141,7 @@ def _follows(text: str, at: int, rest: str, ends: bool) -> int:
     return -1 if ends and stop < len(text) and text[stop].isalpha() else stop
 
 
-# A phrase does not reach over a paragraph, a fence, a list item, a quotation mark or, in running text, a full stop.
+# A phrase does not reach over a paragraph, fence, list item, quotation mark or, in running text, a full stop.
 _TORN = re.compile(r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|]")
 _STOP = re.compile(r"[.!?\u3002;]\s|\u3002")
 _RUNNING = re.compile(r"[^\W\d_] [^\W\d_]")
@@ -155,9 +155,9 @@ def _torn(passage: str) -> bool:
 
 # "do not ignore these rules": an order to keep them. Only languages that put the negation first.
 _NEGATED = re.compile(
-    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nao|nunca|jamais|niemals|nicht|nie|non|mai|niet|nooit|nor"
-    r"|\u043d\u0435|\u043d\u0438\u043a\u043e\u0433\u0434\u0430|nigdy|jangan|dung|khong)[ \t*_]+(?:[\w']+[ \t*_]+){0,1}"
-    r"|(?:\u4e0d\u8981|\u4e0d\u5f97|\u5207\u52ff|\u7981\u6b62|\u4e0d\u80fd|\u4e0d\u4f1a|\u4e0d\u53ef|\u65e0\u6cd5)\w{0,4})$"
+    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|nao|nunca|jamais|niemals|nicht|nie|non|mai"
+    r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+(?:[\w']+[ \t*_]+){0,1}"
+    r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4})$"
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.
 _NEGATED_LIST = re.compile(

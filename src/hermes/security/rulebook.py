@@ -13,9 +13,6 @@ from typing import Any, NamedTuple
 
 from hermes.security.literals import Literals
 
-# Raise when the code reads the same rules differently.
-CODE = 1
-
 
 class Phrase(NamedTuple):
     """Word classes that must stand close together. `slots` are bit sets of classes, `span` counts words.
@@ -62,8 +59,8 @@ class Rules(NamedTuple):
     Of the signposts, `triggers`, `riddles` (both by number) and all others, which anchor phrases.
     """
 
-    version: str
     spaceless: int
+    cues: tuple[str, str]
     phrases: tuple[Phrase, ...]
     shapes: tuple[Shape, ...]
     signposts: Literals
@@ -86,10 +83,12 @@ def load() -> Rules:
     """The compiled rules, read on first use."""
     data = _read("rules.json")
     return Rules(
-        version=f"{CODE}-{data['version']}",
         spaceless=data["spaceless"],
-        phrases=tuple(Phrase(*row[:4], tuple(row[4]), *row[5:]) for row in data["phrases"]),
-        shapes=tuple(Shape(*row[:5], tuple(row[5]), tuple(row[6]), *row[7:]) for row in data["shapes"]),
+        cues=(data["cues"][0], data["cues"][1]),
+        phrases=tuple(Phrase._make((*row[:4], tuple(row[4]), *row[5:])) for row in data["phrases"]),
+        shapes=tuple(
+            Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:])) for row in data["shapes"]
+        ),
         signposts=_literals(data["signposts"]),
         triggers={int(number): trigger for number, trigger in data["triggers"].items()},
         riddles={int(number): how for number, how in data["riddles"].items()},

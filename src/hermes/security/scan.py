@@ -1,8 +1,8 @@
 """The scanner: reads a text as a model would and reports what tries to command it.
 
-One pass of an automaton over the folded text finds the few words that matter; phrase and shape rules look only
-at the passages around them. Hidden regions and disguised runs are read by the same rules, one level down.
-Linear in the length of the text; rules and automata are loaded by the first scan, not by the import.
+One pass of an automaton over the folded text finds the few words that matter; phrase and shape rules look
+only at the passages around them. Hidden regions and disguised runs are read by the same rules, one level
+down. Linear in the length of the text; rules and automata are loaded by the first scan, not by the import.
 """
 
 from __future__ import annotations
@@ -81,10 +81,9 @@ def _hidden(text: str, depth: int) -> Iterator[Mark]:
     for region in hidden.regions(text.lower() if len(text.lower()) == len(text) else text):
         for mark in _read(text[region.start : region.end], depth + 1, region.kind):
             if mark.severity != "low":
-                yield mark._replace(
-                    id=region.id, family="hidden_html", severity="high",
-                    start=region.start + mark.start, end=region.start + mark.end, why=f"not shown to people: {mark.why}",
-                )  # fmt: skip
+                start, end = region.start + mark.start, region.start + mark.end
+                why = f"not shown to people: {mark.why}"
+                yield Mark(region.id, "hidden_html", "high", start, end, mark.reads, why)
 
 
 def _disguised(text: str, depth: int) -> Iterator[Mark]:

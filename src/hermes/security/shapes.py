@@ -1,4 +1,4 @@
-"""Shape rules: bounded expressions for commands, tokens and set phrases, tried only where a trigger stands."""
+"""Shape rules: bounded expressions for commands, tokens and set phrases, tried where a trigger stands."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _State:
         self._bare = 0
 
     def needed(self, text: str, low: int, high: int) -> bool:
-        """Whether a need of the shape stands in [low, high). Places come in order, so what was found bare stays so."""
+        """Whether a need stands in [low, high). Places come in order: what was bare stays bare."""
         if not self.shape.needs:
             return True
         if high <= self._bare:
@@ -99,7 +99,7 @@ _NAMELESS = frozenset(
 
 
 def _own_api(command: str) -> bool:
-    """Whether a request gives a service its own key: the address is a variable, or shares a name with the key."""
+    """Whether a service is given its own key: the address is a variable, or shares a name with the key."""
     if _ADDRESS_VARIABLE.search(command):
         return True
     host = _HOST.search(command)
