@@ -43,6 +43,6 @@ def assert_append_only(model: ScriptedModel) -> None:
     """Each request of a session begins with all bytes of the one before, or names a recorded reason."""
     last: dict[str, bytes] = {}
     for request, body in zip(model.requests, model.bodies, strict=True):
-        before = last.get(request.session_id, b"").removesuffix(model.codec.tail(request, model.profile))
+        before = last.get(request.session_id, b"")
         assert request.epoch or body.startswith(before), f"{body[:200]!r} does not begin as the last request"
-        last[request.session_id] = body
+        last[request.session_id] = body.removesuffix(model.codec.tail(request, model.profile))

@@ -33,17 +33,17 @@ class AnthropicMessages:
 
     def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]:
         """The head, and the offsets in it at which each system block may take a mark."""
-        head = json_bytes({"model": request.model, "max_tokens": request.max_tokens, "stream": True})[:-1]
+        head = b"{"
         if request.tools:
-            head += b',"tools":[' + b",".join(map(_tool, request.tools)) + b"]"
+            head += b'"tools":[' + b",".join(map(_tool, request.tools)) + b"],"
         tiers = [text for text in request.system if text]
         ends = []
         for number, text in enumerate(tiers):
-            head += b"," if number else b',"system":['
+            head += b"," if number else b'"system":['
             head += b'{"type":"text","text":' + json_bytes(f"\n\n{text}" if number else text)
             ends.append(len(head))
             head += b"}"
-        return head + (b'],"messages":[' if tiers else b',"messages":['), tuple(ends)
+        return head + (b'],"messages":[' if tiers else b'"messages":['), tuple(ends)
 
     def fragments(
         self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""
@@ -57,7 +57,10 @@ class AnthropicMessages:
         return tuple(made)
 
     def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes:
-        return b"]}"
+        """What may change from call to call stands behind everything that may not."""
+        return (
+            b"]," + json_bytes({"model": request.model, "max_tokens": request.max_tokens, "stream": True})[1:]
+        )
 
 
 def _said(message: Message, profile: ModelProfile) -> bytes:

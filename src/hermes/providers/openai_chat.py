@@ -45,15 +45,10 @@ class OpenAiChat:
 
     def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]:
         """The head, and the offsets in it at which each part of the system message may take a mark."""
-        fields: dict[str, object] = {"model": request.model, self.limit: request.max_tokens, "stream": True}
-        if self.usage:
-            fields["stream_options"] = {"include_usage": True}
-        if self.cache_key and (key := request.cache_key or _stable_digest(request)):
-            fields["prompt_cache_key"] = key
-        head = json_bytes(fields)[:-1]
+        head = b"{"
         if request.tools:
-            head += b',"tools":[' + b",".join(map(_tool, request.tools)) + b"]"
-        head += b',"messages":['
+            head += b'"tools":[' + b",".join(map(_tool, request.tools)) + b"],"
+        head += b'"messages":['
         tiers = [text for text in request.system if text]
         if not tiers:
             return head, ()
@@ -77,7 +72,13 @@ class OpenAiChat:
         return tuple(self._entry(message, profile) for message in spoken)
 
     def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes:
-        return b"]}"
+        """What may change from call to call stands behind everything that may not."""
+        fields: dict[str, object] = {"model": request.model, self.limit: request.max_tokens, "stream": True}
+        if self.usage:
+            fields["stream_options"] = {"include_usage": True}
+        if self.cache_key and (key := request.cache_key or _stable_digest(request)):
+            fields["prompt_cache_key"] = key
+        return b"]," + json_bytes(fields)[1:]
 
     def _entry(self, message: Message, profile: ModelProfile) -> bytes:
         content = _content(message.sent, takes_marks(profile.cache))
