@@ -108,6 +108,13 @@ class SecurityConfig(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SessionsConfig(_Record):
+    """`sessions:`. `url` names a PostgreSQL; empty is a file in the home."""
+
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ToolsConfig(_Record):
     """`tools:`. `enabled` None means every tool that is on by default."""
 
@@ -144,6 +151,7 @@ class Config(_Record):
     skills: SkillsConfig = field(default_factory=SkillsConfig)
     platform_hints: Mapping[str, str | Mapping[str, str]] = field(default_factory=_nothing)
     security: SecurityConfig = field(default_factory=SecurityConfig)
+    sessions: SessionsConfig = field(default_factory=SessionsConfig)
     tools: ToolsConfig = field(default_factory=ToolsConfig)
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
@@ -154,11 +162,12 @@ class Config(_Record):
     def digest(self) -> str:
         """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
 
-        The free sections and `compaction` stand apart: nothing in them shapes a prompt.
+        The free sections, `compaction` and `sessions` stand apart: nothing in them shapes a prompt.
         """
         import json
 
-        kept = (f.name for f in fields(self) if f.name not in ("compaction", "free", "notices"))
+        apart = ("compaction", "free", "notices", "sessions")
+        kept = (f.name for f in fields(self) if f.name not in apart)
         values = {name: plain(getattr(self, name)) for name in kept}
         return digest_of(json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":")))
 

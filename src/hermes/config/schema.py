@@ -159,6 +159,11 @@ KEYS: tuple[Key, ...] = (
         "What is done about the context files of a project that was never worked in before.",
     ),
     Key(
+        "sessions.url",
+        TEXT,
+        "A PostgreSQL (postgresql://…) for the sessions; empty keeps them in sessions.db in the home.",
+    ),
+    Key(
         "tools.enabled",
         listed(FILLED, "a list of names, or null", in_order=False),
         "The tools that are on; null is the usual set.",

@@ -33,6 +33,7 @@ def connect(path: str) -> apsw.Connection:
     import apsw
 
     with in_words(path):
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = apsw.Connection(path)
@@ -139,7 +140,7 @@ def _patience() -> Callable[[int], bool]:
             began = now
         if now - began > PATIENCE:
             return False
-        time.sleep(random.uniform(0.0002, 0.002))  # noqa: S311
+        time.sleep(random.uniform(0.0001, 0.001))  # noqa: S311
         return True
 
     return wait
