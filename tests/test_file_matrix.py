@@ -1,4 +1,4 @@
-"""Every way a file can be odd, for every file a prompt is built from: never an error, never a hang, always a word."""
+"""Every way a file can be odd, for every file of a prompt: never an error or a hang, always a word."""
 
 from __future__ import annotations
 

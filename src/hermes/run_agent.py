@@ -18,17 +18,20 @@ from hermes.agent.loop import Limits, Turn
 from hermes.agent.overlays import clock as clock_overlay
 from hermes.agent.overlays import overlay, place
 from hermes.agent.personality import find_personality, personalities
-from hermes.agent.prompt_builder import Sources
+from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Clock, Session
-from hermes.agent.system_prompt import build_system_prompt, default_slots, working_directory
+from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, working_directory
 from hermes.config import environment
 from hermes.contracts import Model
 from hermes.errors import UsageError
 from hermes.messages import Completed, Message
-from hermes.model_tools import tool_definitions, toolbox
+from hermes.model_tools import builtin_tools, tool_definitions, toolbox
+from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import PromptFacts, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
+from hermes.providers.connect import connect
 from hermes.sessions.contract import Store
+from hermes.sessions.open import open_store
 from hermes.sessions.records import SessionRecord
 from hermes.tooling import Tool, ToolContext, absent_tool
 from hermes.turns import EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest
@@ -41,17 +44,18 @@ def _now() -> datetime:
 class AIAgent:
     """One conversation with a model, from the first word or from where it was left.
 
-    `sources` is what prompts are made of, `store` where the session lives, `model` who answers, `tools`
-    what it can do. `session_id` names a stored session to go on with; without it a new one begins with the
-    first turn.
+    `model` is a model, or the name of one as `provider:name` (default: the configured one). `tools` is what
+    it can do (default: what comes with Hermes). `session_id` names a stored session to go on with; without
+    it a new one begins with the first turn. `sources` and `store` are those of the home unless they are
+    given; `notices` tell what there is to say of the home, its configuration and the working directory.
     """
 
     def __init__(
         self,
-        sources: Sources,
-        store: Store,
-        model: Model,
-        tools: Iterable[Tool] = (),
+        sources: Sources | None = None,
+        store: Store | None = None,
+        model: Model | str = "",
+        tools: Iterable[Tool] | None = None,
         *,
         cwd: str | WorkDir = "",
         platform: str = "cli",
@@ -62,9 +66,22 @@ class AIAgent:
         limits: Limits | None = None,
         clock: Clock = _now,
     ) -> None:
+        made: tuple[Notice, ...] = ()
+        if sources is None:
+            made = ensure_home(get_hermes_home(), DEFAULT_AGENT_IDENTITY + "\n")
+            sources = load_sources()
+        told: tuple[Notice, ...] = ()
+        if isinstance(cwd, WorkDir):
+            self.workdir = cwd
+        else:
+            self.workdir, told = working_directory(sources.config, cwd)
+        self.notices = (*made, *sources.config.notices, *sources.notices, *told)
         self.sources = sources
-        self.store = store
-        self.model = model
+        self.model = connect(model, sources.config) if isinstance(model, str) else model
+        self._owns_store = store is None
+        self.store = open_store(sources.home, sources.config) if store is None else store
+        if tools is None:
+            tools = builtin_tools(sources.home, self.store, self.workdir.path, sources.config.tools.enabled)
         self.tools = toolbox(tools)
         self.off: set[str] = set()
         self.platform = platform
@@ -78,7 +95,6 @@ class AIAgent:
         self.clock = clock
         self.session: Session | None = None
         self.compactor = self._compactor()
-        self.workdir = cwd if isinstance(cwd, WorkDir) else working_directory(sources.config, cwd)[0]
         self._told_late: list[str] = []
         self.patience = 30.0  # seconds to wait for a session that someone else holds
         self._steering: deque[str] = deque()
@@ -89,9 +105,12 @@ class AIAgent:
 
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Event, None]:
         """One turn, event by event; the last is `TurnEnded`."""
-        session = await self._open()
-        await self.store.claim(session.record.id, self._holder, self.patience)
+        session = await self._hold()
         try:
+            if self.compactor.due(session, self.model.profile, turn.text):
+                async with aclosing(self._summarise(session)) as told:
+                    async for event in told:
+                        yield event
             message, notices = self._message(session, turn)
             for notice in (*self._staged(session), *notices):
                 yield NoticeShown(notice)
@@ -198,16 +217,18 @@ class AIAgent:
 
     async def refresh(self) -> SystemPrompt:
         """Build the prompt anew on purpose; the conversation goes on behind it."""
-        session = await self._open()
-        prompt = self._prompt(session.record.id)
-        session.new_epoch("refresh", prompt, session.visible, tool_definitions(self.tools))
-        await session.save()
+        session = await self._hold()
+        try:
+            prompt = self._prompt(session.record.id)
+            session.new_epoch("refresh", prompt, session.visible, tool_definitions(self.tools))
+            await session.save()
+        finally:
+            await self.store.release(session.record.id, self._holder)
         return session.prompt
 
     async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Have the older messages summarised now; `focus` names what is to be kept with special care."""
-        session = await self._open()
-        await self.store.claim(session.record.id, self._holder, wait=30)
+        session = await self._hold()
         try:
             async with aclosing(self._summarise(session, focus)) as told:
                 async for event in told:
@@ -223,7 +244,9 @@ class AIAgent:
 
     def _compactor(self) -> Compactor:
         return Compactor(
-            self.sources.config.compaction, lambda: self._prompt(self.session_id), self.limits.max_tokens
+            self.sources.config.compaction,
+            lambda: (self._prompt(self.session_id), tool_definitions(self.tools)),
+            self.limits.max_tokens,
         )
 
     def reset(self) -> None:
@@ -234,8 +257,10 @@ class AIAgent:
         self.personality = ""
 
     async def close(self) -> None:
-        """Give back the model's connections. The store belongs to whoever opened it."""
+        """Give back the model's connections, and the store when it was opened here."""
         await self.model.close()
+        if self._owns_store:
+            await self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -248,10 +273,17 @@ class AIAgent:
 
     # -- parts of a turn ----------------------------------------------------------------------------------
 
-    async def _open(self) -> Session:
+    async def _hold(self) -> Session:
+        """The session, held so that nobody else goes on with it meanwhile."""
+        if self.session is None and self.session_id:
+            self.session_id = await self.store.resolve(self.session_id)
+            await self.store.claim(self.session_id, self._holder, self.patience)
+            self.session = await self._resume()
+            return self.session
         if self.session is None:
-            self.session = await (self._resume() if self.session_id else self._begin())
+            self.session = await self._begin()
             self.session_id = self.session.record.id
+        await self.store.claim(self.session_id, self._holder, self.patience)
         return self.session
 
     async def _begin(self) -> Session:
@@ -268,7 +300,7 @@ class AIAgent:
         return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)
 
     async def _resume(self) -> Session:
-        session = await Session.resume(self.store, await self.store.resolve(self.session_id), self.clock)
+        session = await Session.resume(self.store, self.session_id, self.clock)
         if session.record.codec != self.model.codec.name:
             session.new_epoch("another provider", session.prompt, session.visible)
             session.use(self.model.profile, self.model.codec)

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import pytest
 
-from hermes import __version__
 from hermes.cli.app import COMMANDS
 from hermes.cli.app import hermes as app
 from hermes.cli.prompt import SUBCOMMANDS, group
+from hermes.version import __version__
 from tests.cli.runner import Done, hermes
 
 

@@ -6,13 +6,16 @@ import sys
 
 import click
 
-from hermes import __version__
 from hermes.bulkhead import behind_bulkhead
 from hermes.cli.lazy import LazyGroup
 from hermes.cli.screen import show_notices
-from hermes.errors import HermesError
+from hermes.errors import HermesError, UsageError
+from hermes.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "chat": ("hermes.cli.chat:command", "Talk with the agent, or ask it one thing."),
+    "models": ("hermes.cli.models:group", "Models that can be used, and what is known of them."),
+    "sessions": ("hermes.cli.sessions:group", "List, search, move and replay conversations."),
     "config": ("hermes.cli.config:group", "Show, check and change config.yaml."),
     "doctor": ("hermes.cli.doctor:command", "Look for problems and say how to mend them."),
     "prompt": ("hermes.cli.prompt:group", "See the system prompt and explain every byte of it."),
@@ -47,7 +50,7 @@ def _run(arguments: list[str]) -> int:
         return 130
     except HermesError as error:
         click.echo(f"Error: {error}", err=True)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()
         return 141

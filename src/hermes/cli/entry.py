@@ -12,7 +12,7 @@ def main() -> int:
     """Run the command line; returns the exit code."""
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
-        from hermes import __version__
+        from hermes.version import __version__
 
         sys.stdout.write(f"hermes {__version__}\n")
         return 0

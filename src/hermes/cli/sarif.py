@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from hermes import __version__
 from hermes.cli.in_place import visible
 from hermes.cli.scan_files import Scanned
 from hermes.security.scan import Finding, scanner_version
+from hermes.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"block": "error", "redact": "error", "warn": "warning", "accepted": "warning"}

@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import astuple
 from typing import Any, get_args
 
-from hermes import __version__
 from hermes.config.document import Document, Problem
 from hermes.errors import FileRefused
 from hermes.files import read_file, replace_file
 from hermes.paths import Home
 from hermes.provenance import Level, digest_of
+from hermes.version import __version__
 
 NAME = "config.json"
 FORMAT = f"1 {__version__}"

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from hermes import __version__
 from hermes.agent.prompt_builder import Sources
 from hermes.agent.system_prompt import build_system_prompt, default_slots
 from hermes.config import Config
@@ -26,6 +25,7 @@ from hermes.prompt import PromptFacts, Section, SystemPrompt, WorkDir
 from hermes.provenance import digest_of
 from hermes.providers.profiles import profile_for
 from hermes.providers.tokens import count_each, counting_method
+from hermes.version import __version__
 
 SCOPES = {
     "identity": "home",

@@ -16,7 +16,8 @@ from hermes.errors import FileRefused
 from hermes.files import list_directory, read_file
 from hermes.inspect.rival_rules import Agent, Rule, State
 from hermes.provenance import Origin, Passage
-from hermes.skills.frontmatter import Fault, read_fields
+from hermes.skills.fields import Fault
+from hermes.skills.frontmatter import read_fields
 from hermes.text import decode, front_matter
 
 _NOT_ENTERED = frozenset(("node_modules", "vendor", "venv", "target", "build", "dist", "__pycache__"))

@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable
 
-from hermes import __version__
 from hermes.paths import Home
 from hermes.provenance import digest_of
 from hermes.security.policy import Policies
@@ -18,6 +17,7 @@ from hermes.skills import snapshot
 from hermes.skills.records import Library, Root, Skill, Unresolved
 from hermes.skills.snapshot import Remembered
 from hermes.skills.stamps import Stamp, stamp_of
+from hermes.version import __version__
 
 __all__ = ["Library", "Skill", "Unresolved", "forget", "load_library", "roots_of"]
 

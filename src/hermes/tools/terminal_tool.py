@@ -40,7 +40,6 @@ class Shell:
 
 def terminal_tool(folder: str, cwd: str) -> Tool:
     """The tool for one session. `folder` holds its state and kept outputs; `cwd` is where it begins."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
     shell = Shell(folder, cwd, os.path.join(folder, "shell-state"))
 
     @tool()
@@ -48,6 +47,7 @@ def terminal_tool(folder: str, cwd: str) -> Tool:
         """Run a command; see terminal.md."""
         if "\0" in command:
             raise ToolError("the command has a NUL character; leave it out")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         return await _run(shell, command, max(1, min(timeout, LONGEST)), context)
 
     return terminal

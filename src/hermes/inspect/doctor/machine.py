@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 
-from hermes import __version__
 from hermes.inspect.doctor.records import Patient, Problem
+from hermes.version import __version__
 
 _PACKAGE = "hermes-lucid"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:>=\s*([\d.]+))?")

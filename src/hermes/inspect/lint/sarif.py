@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from hermes import __version__
 from hermes.inspect.lint.baseline import Judged
 from hermes.inspect.lint.finding import RULES, Finding, Place
 from hermes.inspect.lint.subject import HOME
+from hermes.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _NUMBERS = {rule: number for number, rule in enumerate(sorted(RULES))}
