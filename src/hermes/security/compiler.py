@@ -183,6 +183,9 @@ def _parse(entry: str) -> tuple[list[str], int, str, bool]:
     return parts, STARTS * opens | ENDS * (closes or bool(rest)), rest, closes and bool(rest)
 
 
+_EVERYWHERE = frozenset(["a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on", "or", "the", "to", "with", "you", "your"])
+
+
 def _anchors(entry: str, parts: list[str], common: frozenset[str]) -> list[tuple[str, int]]:
     """What the survey looks for: the rarest word, or the longest pair where all words are common."""
     opens, closes = not entry.startswith("*"), not entry.endswith("*")
@@ -192,7 +195,7 @@ def _anchors(entry: str, parts: list[str], common: frozenset[str]) -> list[tuple
     at = max(range(len(parts)), key=lambda at: (parts[at] not in common, len(parts[at])))
     if not last or (parts[at] not in common and len(parts[at]) >= 4):
         return [(parts[at], STARTS * (opens or at > 0) | ENDS * (closes or at < last))]
-    at = max(range(last), key=lambda at: len(parts[at]) + len(parts[at + 1]))
+    at = max(range(last), key=lambda at: sum(len(part) for part in parts[at : at + 2] if part not in _EVERYWHERE))
     bounds = STARTS * (opens or at > 0) | ENDS * (closes or at + 1 < last)
     return [(parts[at] + " " * gap + parts[at + 1], bounds) for gap in _DISTANCES]
 

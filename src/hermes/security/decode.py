@@ -159,6 +159,17 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _listed(text: str, data: bytes) -> Iterator[Disguise]:
+    lists, numbers = _lists(), data.translate(_NUMBERS)
+    if b"dd" in numbers:  # any list of bytes that spells a text has some with two decimal digits
+        yield from _listed_bytes(text, data, numbers)
+    for match in _at(_MORSE_RUN, text, lists.morse(data.translate(_MORSE_MARKS))):
+        words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
+        read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
+        if len(read) >= 8 and "." in match[0] and "-" in match[0]:
+            yield Disguise(match.start(), match.end(), read, "morse", "/" not in match[0])
+
+
+def _listed_bytes(text: str, data: bytes, numbers: bytes) -> Iterator[Disguise]:
     lists = _lists()
     for match in _at(_HEX_LIST, text, lists.hexes(data.translate(_HEXES))):
         digits = re.findall(r"[0-9a-fA-F]{2}(?![xX])", match[0].replace("0x", "").replace("\\x", ""))
@@ -166,14 +177,9 @@ def _listed(text: str, data: bytes) -> Iterator[Disguise]:
     for match in _at(_BIT_LIST, text, lists.bits(data.translate(_BITS))):
         bits = re.findall(r"[01]{7,8}", match[0])
         yield from _placed(match, "binary", bytes(int(bit, 2) for bit in bits))
-    for match in _at(_NUMBER_LIST, text, lists.numbers(data.translate(_NUMBERS))):
+    for match in _at(_NUMBER_LIST, text, lists.numbers(numbers)):
         codes = [int(code) for code in re.findall(r"\d{2,3}", match[0])]
         yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
-    for match in _at(_MORSE_RUN, text, lists.morse(data.translate(_MORSE_MARKS))):
-        words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
-        read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
-        if len(read) >= 8 and "." in match[0] and "-" in match[0]:
-            yield Disguise(match.start(), match.end(), read, "morse", "/" not in match[0])
 
 
 def _at(pattern: re.Pattern[str], text: str, places: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
