@@ -39,6 +39,7 @@ _ENDED = {
     "ephemeral": "The additional instructions given earlier no longer apply.",
     "gateway": "What was said earlier of the chat no longer applies.",
 }
+_CURRENT = "The notes on what changed no longer count: the instructions at the start are up to date."
 _REPLACES = "This replaces what was said earlier under the same name."
 
 
@@ -100,7 +101,8 @@ def place(
 
 def _changed(annex: Annex, before: str) -> Annex:
     if not annex.text:
-        ended = _ENDED.get(annex.kind, f"What was said earlier under {annex.kind!r} no longer applies.")
+        usual = f"What was said earlier under {annex.kind!r} no longer applies."
+        ended = _CURRENT if annex.kind.endswith(" changed") else _ENDED.get(annex.kind, usual)
         return Annex(annex.kind, f"[{ended}]", annex.place)
     return Annex(annex.kind, f"{annex.text}\n[{_REPLACES}]", annex.place) if before else annex
 

@@ -178,6 +178,7 @@ class Session:
             messages=(*self.visible[:heard], *messages),
             fragments=(*self.fragments[:fragments], *made),
             session_id=f"{self.record.id}:{ASIDE}",
+            epoch=ASIDE,
         )
 
     # -- keep ---------------------------------------------------------------------------------------------

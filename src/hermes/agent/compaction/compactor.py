@@ -18,10 +18,13 @@ from hermes.agent.session import Session, call_record
 from hermes.config.records import CompactionConfig
 from hermes.contracts import Model, ModelProfile
 from hermes.errors import ModelError
-from hermes.messages import Completed, Message, ModelRequest
+from hermes.messages import Completed, Message, ModelRequest, ToolSpec
 from hermes.prompt import SystemPrompt
 from hermes.provenance import Level, Notice, Origin
 from hermes.turns import Event, NoticeShown
+
+Current = Callable[[], tuple[SystemPrompt, tuple[ToolSpec, ...]]]
+"""Builds the prompt and the list of tools that a new session would get."""
 
 REASON = "compaction"
 GIVE_UP = 3
@@ -35,23 +38,22 @@ PROGRESS = 0.9
 class Compactor:
     """Summarises one session. It remembers what failed, and rests a while after a failure.
 
-    `current` builds the prompt that a new session would get; `max_tokens` is the room for an answer.
+    `max_tokens` is the room for an answer.
     """
 
-    def __init__(
-        self, settings: CompactionConfig, current: Callable[[], SystemPrompt], max_tokens: int = 8192
-    ) -> None:
+    def __init__(self, settings: CompactionConfig, current: Current, max_tokens: int = 8192) -> None:
         self.settings = settings
         self.failures = 0
         self._current = current
         self._max_tokens = max_tokens
-        self._rests_until = 0  # tokens
+        self._seen = self._rests_until = 0  # tokens
 
     def due(self, session: Session, profile: ModelProfile, coming: str = "") -> bool:
         """Whether it is time, with the text `coming` still to be added."""
         if not profile.context_window or self.failures >= GIVE_UP:
             return False
         now = used(session, profile) + (size_of([Message("user", coming)], profile) if coming else 0)
+        self._seen = now
         return now >= max(self._limit(profile.context_window), self._rests_until)
 
     async def run(
@@ -68,7 +70,7 @@ class Compactor:
         if selection is None:
             yield await self._without_account(session, profile, before, window)
             return
-        yield _notice("info", f"the conversation is summarised: it takes about {before:,} tokens")
+        yield _notice("info", f"the conversation is being summarised: it takes about {before:,} tokens")
         try:
             answer = await self._ask(session, model, selection, focus)
         except ModelError as error:
@@ -85,18 +87,25 @@ class Compactor:
         yield self._succeeded(session, profile, before, window)
         missing, _ = missing_sections(account, self.settings.template)
         if missing:
-            yield _notice("warning", f"the summary leaves out {', '.join(missing)}")
+            names = ", ".join(heading.removeprefix("## ") for heading in missing)
+            yield _notice("warning", f"the summary has nothing under: {names}")
 
     # -- steps --------------------------------------------------------------------------------------------
 
     def _select(self, session: Session, profile: ModelProfile, window: int) -> Selection | None:
-        return select(
-            session.visible,
-            keep_head=self.settings.keep_head,
-            keep_tail=self.settings.keep_tail,
-            tail_size=int(window * TAIL_PART),
-            size=lambda message: size_of([message], profile),
+        """What goes and what stays; of a short conversation the later half stays."""
+        tails = (self.settings.keep_tail, min(self.settings.keep_tail, len(session.visible) // 2))
+        tried = (
+            select(
+                session.visible,
+                keep_head=self.settings.keep_head,
+                keep_tail=tail,
+                tail_size=int(window * TAIL_PART),
+                size=lambda message: size_of([message], profile),
+            )
+            for tail in tails
         )
+        return next((found for found in tried if found), None)
 
     async def _ask(self, session: Session, model: Model, selection: Selection, focus: str) -> Completed:
         """The account, asked behind the conversation; where that is too long, behind a shorter form of it."""
@@ -134,13 +143,12 @@ class Compactor:
         annexes = carried(selection, session.visible, session.standing)
         message = Message("user", annex=(told(account), *annexes))
         after = selection.around(message)
-        prompt = renewed(session.prompt, self._current())
-        if fixed(session, prompt, profile) + size_of(after, profile) > self._limit(window) * PROGRESS:
+        if fixed(session, profile) + size_of(after, profile) > self._limit(window) * PROGRESS:
             after = tuple(map(shortened, after))
         if size_of(after, profile) > PROGRESS * size_of(session.visible, profile):
             return "the summary is hardly shorter than what it tells of"
         standing = still_standing(session.standing, selection.kept, annexes)
-        self._begin(session, prompt, after, standing)
+        self._begin(session, after, standing)
         return ""
 
     async def _without_account(
@@ -150,18 +158,16 @@ class Compactor:
         after = tuple(map(shortened, session.visible))
         if before < self._limit(window) or after == tuple(session.visible):
             return self._failed(before, window, "nothing in it is old enough to be summarised")
-        self._begin(session, renewed(session.prompt, self._current()), after, session.standing)
+        self._begin(session, after, session.standing)
         await session.save()
         return self._succeeded(session, profile, before, window)
 
-    @staticmethod
-    def _begin(
-        session: Session, prompt: SystemPrompt, messages: Sequence[Message], standing: dict[str, str]
-    ) -> None:
+    def _begin(self, session: Session, messages: Sequence[Message], standing: dict[str, str]) -> None:
         """The new epoch; messages that are new get their place in the session first."""
+        current, tools = self._current()
         known = {id(m) for m in session.visible}
         placed = tuple(m if id(m) in known else session.append(m) for m in messages)
-        session.new_epoch(REASON, prompt, placed)
+        session.new_epoch(REASON, renewed(session.prompt, current), placed, tools)
         session.stand({kind: digest for kind, digest in standing.items() if kind != "pressure"})
 
     # -- outcome ------------------------------------------------------------------------------------------
@@ -172,7 +178,7 @@ class Compactor:
 
     def _failed(self, before: int, window: int, why: str) -> NoticeShown:
         self.failures += 1
-        self._rests_until = before + (window >> 5) * 2**self.failures
+        self._rests_until = max(before, self._seen) + (window >> 5) * 2**self.failures
         text = f"the conversation was not summarised: {why}; nothing of it is lost"
         if self.failures >= GIVE_UP:
             text += "; it is tried again when a request is too long, or when asked for"

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from hermes.agent.session import Session
 from hermes.contracts import ModelProfile
 from hermes.messages import Message
-from hermes.prompt import SystemPrompt
 from hermes.providers.tokens import estimate_tokens
 
 _FRAME = 8  # what a provider's message frame costs, about
@@ -22,14 +21,14 @@ def used(session: Session, profile: ModelProfile) -> int:
     """What the next request would take, in tokens."""
     heard = session.answered[0]
     if not heard:
-        return fixed(session, session.prompt, profile) + size_of(session.visible, profile)
+        return fixed(session, profile) + size_of(session.visible, profile)
     return session.last_input + size_of(session.visible[heard + 1 :], profile)
 
 
-def fixed(session: Session, prompt: SystemPrompt, profile: ModelProfile) -> int:
+def fixed(session: Session, profile: ModelProfile) -> int:
     """What stands before the messages: the prompt and the tools, in tokens, estimated."""
     tools = "".join(t.name + t.description + t.parameters for t in session.tools)
-    return estimate_tokens(prompt.text + tools, profile)
+    return estimate_tokens(session.prompt.text + tools, profile)
 
 
 def _seen(message: Message) -> str:

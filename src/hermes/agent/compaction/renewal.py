@@ -29,7 +29,9 @@ def renewed(frozen: SystemPrompt, current: SystemPrompt) -> SystemPrompt:
 
 
 def _either(before: Section | None, now: Section) -> Section:
-    return before if before is not None and _says(before) == _says(now) else now
+    """The section as it was frozen while it is still true, or while nobody knows: what fails now is kept."""
+    failed = not now.text and any(notice.level == "error" for notice in now.notices)
+    return before if before is not None and (failed or _says(before) == _says(now)) else now
 
 
 def _says(section: Section) -> str:
