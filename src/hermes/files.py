@@ -150,10 +150,11 @@ def list_directory(path: str) -> tuple[str, ...]:
         raise refused from None
 
 
-def replace_file(path: str, data: bytes, *, mode: int = 0o600) -> None:
+def replace_file(path: str, data: bytes, *, mode: int = 0o600, lasting: bool = True) -> None:
     """Write a file whole or not at all: temporary file beside it, synced, renamed, directory synced.
 
-    An existing file keeps its mode; a link is followed, so that a linked file stays linked. Raises OSError.
+    An existing file keeps its mode; a link is followed, so that a linked file stays linked. What can be made
+    again and proves itself when read need not be `lasting`: a power cut may spoil it. Raises OSError.
     """
     import tempfile  # it brings in a good deal, and most runs write nothing
 
@@ -166,14 +167,16 @@ def replace_file(path: str, data: bytes, *, mode: int = 0o600) -> None:
         with os.fdopen(fd, "wb") as out:
             out.write(data)
             out.flush()
-            os.fsync(out.fileno())
+            if lasting:
+                os.fsync(out.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    _sync_directory(folder)
+    if lasting:
+        _sync_directory(folder)
 
 
 def _sync_directory(folder: str) -> None:

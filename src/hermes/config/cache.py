@@ -74,4 +74,4 @@ def _keep(home: Home, digest: str, document: Document) -> None:
     }
     # An unwritable cache costs the next start its time and nothing else.
     with suppress(OSError):
-        replace_file(_entry(home), json.dumps(body).encode())
+        replace_file(_entry(home), json.dumps(body).encode(), lasting=False)

@@ -83,7 +83,7 @@ class Found:
         with suppress(OSError):
             if os.path.lexists(path) and not _is_ours(path):
                 os.unlink(path)
-            replace_file(path, (head + body).encode())
+            replace_file(path, (head + body).encode(), lasting=False)
 
     def _recalled(self, key: str) -> tuple[Finding, ...] | None:
         if self._stored is None:

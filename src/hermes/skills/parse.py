@@ -37,7 +37,7 @@ def parse_skill(data: bytes, place: Place) -> tuple[Skill | Broken, tuple[Notice
     problems += complaint
     if len(described) > DESCRIPTION_CHARS:
         problems += (f"its description has {len(described):,} characters; the standard allows 1,024",)
-    conditions, more = _conditions(values) if len(values) > 2 else (ALWAYS, ())
+    conditions, more = _conditions(values)
     skill = Skill(
         name,
         described,
@@ -50,7 +50,7 @@ def parse_skill(data: bytes, place: Place) -> tuple[Skill | Broken, tuple[Notice
         line[0],
         line[1],
         conditions,
-        _details(values) if len(values) > 2 else PLAIN,
+        _details(values),
     )
     return skill, tuple(_warning(place, text) for text in (*problems, *more))
 
@@ -118,7 +118,13 @@ def _name(values: dict[str, Value], folder: str) -> tuple[str, tuple[str, ...]]:
     return name, tuple(problems)
 
 
+_CONDITIONS = frozenset(("platforms", "metadata", "disable-model-invocation"))
+_DETAILS = frozenset(("license", "compatibility", "allowed-tools", "metadata"))
+
+
 def _conditions(values: dict[str, Value]) -> tuple[Conditions, tuple[str, ...]]:
+    if _CONDITIONS.isdisjoint(values):
+        return ALWAYS, ()
     metadata = values.get("metadata")
     ours = metadata.get("hermes") if isinstance(metadata, dict) else None
     problems: tuple[str, ...] = ()
@@ -141,6 +147,8 @@ def _conditions(values: dict[str, Value]) -> tuple[Conditions, tuple[str, ...]]:
 
 
 def _details(values: dict[str, Value]) -> Details:
+    if _DETAILS.isdisjoint(values):
+        return PLAIN
     metadata = values.get("metadata")
     details = Details(
         _text(values.get("license")),

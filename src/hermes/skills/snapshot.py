@@ -47,7 +47,7 @@ def write(home: Home, key: str, remembered: Remembered) -> None:
     with contextlib.suppress(OSError):
         if os.path.isdir(home.root):
             os.makedirs(home.cache, mode=0o700, exist_ok=True)
-            replace_file(os.path.join(home.cache, FILE), head + body)
+            replace_file(os.path.join(home.cache, FILE), head + body, lasting=False)
 
 
 def read(home: Home, key: str, policies: Policies) -> Remembered | None:
