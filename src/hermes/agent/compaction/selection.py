@@ -55,7 +55,7 @@ def select(
     head = _head([s for s in steps[:start] if not is_account(s[0])], keep_head, asked)
     kept = {id(m) for m in (*head, *asked)}
     cut = tuple(m for m in old if id(m) not in kept)
-    return Selection(head, cut, asked, tail) if any(not is_account(m) for m in cut) else None
+    return Selection(head, cut, asked, tail) if tail and not all(map(is_account, cut)) else None
 
 
 def steps_of(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
