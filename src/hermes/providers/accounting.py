@@ -44,7 +44,7 @@ class PromptCache:
         if self.rules.kind == "prefix" and self.rules.max_marks:
             *before, newest = _places(body)
             return self._by_marks((*before, newest._replace(lifetime="30m")), 1)
-        prompt = unmarked(body)[_prompt_start(body) : -2]
+        prompt = _prompt(unmarked(body))
         if self.rules.kind != "prefix":
             return Usage(input=len(prompt) // BYTES_PER_TOKEN)
         return self._by_prefix(prompt)
@@ -133,9 +133,11 @@ def _check(lifetimes: list[str]) -> None:
         raise BadMarks("a mark with the longer lifetime must stand before one with the shorter")
 
 
-def _prompt_start(body: bytes) -> int:
-    """Where the prompt begins: what stands before it are scalars that do not reach the model."""
-    return min(at for name in (b'"tools":[', b'"system":[', b'"messages":[') if (at := body.find(name)) >= 0)
+def _prompt(body: bytes) -> bytes:
+    """The part of a body that reaches the model as text; scalars stand before it and behind."""
+    places = (body.find(name) for name in (b'"tools":[', b'"system":[', b'"messages":['))
+    end = body.rfind(b'],"model":')
+    return body[min(at for at in places if at >= 0) : end if end >= 0 else -2]
 
 
 def common_length(a: bytes, b: bytes) -> int:

@@ -80,12 +80,12 @@ def mark_policy(settings: object, rules: CacheRules) -> tuple[MarkPolicy, tuple[
     notices: list[Notice] = []
 
     def lifetime(key: str, default: str) -> str:
-        name = str(given.get(key, default) or "")
+        name = str(given.get(key) or default)
         if name and rules.ttls and name not in (t.name for t in rules.ttls):
             known = ", ".join(t.name for t in rules.ttls)
             text = f"cache.{key}: {name} is not a lifetime of this model ({known}); it is passed over"
             notices.append(Notice("warning", text))
-            return ""
+            return default
         return name
 
     messages = lifetime("ttl", "")

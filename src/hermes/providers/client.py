@@ -44,7 +44,7 @@ class HttpModel:
         self.profile = profile
         self.codec = codec_for(endpoint)
         self.http = Http(endpoint, key, transport)
-        self._policy = policy
+        self.policy = policy
         self._framed: tuple[tuple[object, ...], Frame] | None = None
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ class HttpModel:
         """The bytes that a request is sent as, marks included."""
         fragments = request.fragments or self.codec.fragments(request.messages, self.profile)
         frame = self._frame(request)
-        marks = place_marks(frame, fragments, self.profile, self._policy)
+        marks = place_marks(frame, fragments, self.profile, self.policy)
         return marked_body(frame, fragments, self.codec.tail(request, self.profile), marks)
 
     async def _streamed(
@@ -91,7 +91,7 @@ class HttpModel:
 
     def _frame(self, request: ModelRequest) -> Frame:
         """The frame of a request; consecutive requests of a session share it."""
-        asked = (request.model, request.system, request.tools, request.max_tokens, request.cache_key)
+        asked = (request.system, request.tools)
         if self._framed is None or self._framed[0] != asked:
             self._framed = (asked, Frame.of(self.codec, request, self.profile))
         return self._framed[1]

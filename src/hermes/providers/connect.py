@@ -66,7 +66,7 @@ def connect_notices(config: Config, profile: ModelProfile) -> tuple[Notice, ...]
 def resolve(name: str, config: Config) -> tuple[Endpoint, ModelProfile]:
     """Where a model is served and what is known of it. ConfigError when a name makes no sense."""
     provider, model = _named(name, config)
-    is_default = not name or model == config.model.default
+    is_default = (provider, model) == _named("", config) if config.model.default else False
     base_url = config.model.base_url if is_default else ""
     if not provider and not base_url:
         provider = _maker(model)

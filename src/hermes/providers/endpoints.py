@@ -104,7 +104,7 @@ def _is_address(text: str) -> bool:
 def _field(at: str, name: str, value: object) -> object:
     defaults = {f.name: f.default for f in fields(Endpoint) if f.name != "name"}
     if name not in defaults:
-        near = get_close_matches(name, (*defaults, "key"), 1)
+        near = get_close_matches(name, (*defaults, "key"), 1, 0.5)
         hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(defaults))}"
         raise ConfigError(f"{at}.{name} of config.yaml is not known{hint}")
     if name == "keys" and isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):

@@ -25,19 +25,20 @@ class EventParser:
         self._pieces: list[bytes] = []
         self._name = ""
         self._data: list[str] = []
-        self._begun = False
+        self._begun = self._after_return = False
 
     def feed(self, piece: bytes) -> list[Event]:
         """The events that a piece completes."""
+        if self._after_return and piece:
+            piece = piece.removeprefix(b"\n")  # the other half of a line end
+            self._after_return = False
         if b"\n" not in piece and b"\r" not in piece:
             self._pieces.append(piece)
             return []
+        self._after_return = piece.endswith(b"\r")
         text = b"".join((*self._pieces, piece))
-        held = text.endswith(b"\r")  # its line feed may be still to come
-        if held:
-            text = text[:-1]
         *lines, rest = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        self._pieces = [rest + b"\r" if held else rest]
+        self._pieces = [rest]
         if not self._begun and lines:
             self._begun = True
             lines[0] = lines[0].removeprefix(_BOM)
