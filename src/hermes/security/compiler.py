@@ -79,7 +79,7 @@ def _rules(classes: list[str]) -> tuple[list[Phrase], list[Shape], set[str]]:
 def _cues() -> tuple[str, str]:
     """Expressions for the weak and the strong cues of a mention."""
     cues = tomllib.loads(_HERE.joinpath("cues.toml").read_text("utf-8"))
-    weak = rf"(?<![/.\w])(?:{'|'.join(cues['weak'])})(?!\w)|{'|'.join(cues['weak_spaceless'])}"
+    weak = rf"(?<!\w)(?:{'|'.join(cues['weak'])})(?!\w)|{'|'.join(cues['weak_spaceless'])}"
     strong = "|".join(cues["strong"])
     for expression in (weak, strong):
         re.compile(expression)
