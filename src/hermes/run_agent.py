@@ -112,7 +112,7 @@ class AIAgent:
                     async for event in told:
                         yield event
             message, notices = self._message(session, turn)
-            for notice in (*self._staged(session), *notices):
+            for notice in (*self._interrupted(session), *self._staged(session), *notices):
                 yield NoticeShown(notice)
             running = Turn(
                 session,
@@ -193,6 +193,13 @@ class AIAgent:
                 tool = absent_tool(spec, f"the tool {spec.name} is no longer available; do without it")
             found[spec.name] = tool
         return found
+
+    def _interrupted(self, session: Session) -> tuple[Notice, ...]:
+        if not session.interrupted:
+            return ()
+        session.interrupted = False
+        text = "the last turn was interrupted; calls that had begun then are on record as interrupted"
+        return (Notice("warning", text),)
 
     def _staged(self, session: Session) -> tuple[Notice, ...]:
         """A word about tools that came after the session's list was frozen."""

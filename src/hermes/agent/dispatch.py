@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 
+from hermes.agent.session import INTERRUPTED
 from hermes.bulkhead import behind_bulkhead_async
 from hermes.messages import Message, ToolCall
 from hermes.provenance import Notice
@@ -14,7 +15,6 @@ from hermes.text import well_formed
 from hermes.tooling import Tool, ToolContext, ToolError
 from hermes.turns import Event, NoticeShown, ToolFinished, ToolStarted
 
-INTERRUPTED = "[interrupted: this call was stopped before it ended; what it had done until then stays done]"
 NOT_RUN = "[not run: the turn was stopped before this call began]"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Step, run_calls
-from hermes.agent.session import Session, call_record
+from hermes.agent.session import STOPPED, Session, call_record
 from hermes.contracts import Model
 from hermes.errors import ModelError
 from hermes.messages import Annex, Completed, Message, ReasoningDelta, Restarted, TextDelta, ToolCall, Usage
@@ -17,8 +17,6 @@ from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin
 from hermes.tooling import Tool, ToolContext
 from hermes.turns import AnswerRestarted, Event, NoticeShown, ReasoningShown, TextShown, TurnEnded
-
-INTERRUPTED = "[interrupted]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,7 @@ class Turn:
     def _stopped(self, heard: list[str]) -> None:
         """The turn of the assistant still ends, so that roles keep taking turns."""
         text = "".join(heard)
-        self.session.append(Message("assistant", f"{text}\n\n{INTERRUPTED}".strip()))
+        self.session.append(Message("assistant", f"{text}\n\n{STOPPED}".strip()))
 
     async def _act(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Run the calls of one answer; one result for each is appended, whatever happens."""

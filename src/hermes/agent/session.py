@@ -30,6 +30,9 @@ from hermes.sessions.records import (
 
 Clock = Callable[[], datetime]
 
+INTERRUPTED = "[interrupted: this call was stopped before it ended; what it had done until then stays done]"
+STOPPED = "[interrupted]"
+
 ASIDE = "aside"
 """How a call ended that is no part of the conversation: its question and answer were not kept."""
 
@@ -38,7 +41,8 @@ ASIDE = "aside"
 class Session:
     """A session that is open in this process. `visible` are the messages the model sees, oldest first.
 
-    `answered` says how many of them, in how many fragments, the last answered call of the epoch had.
+    `answered` says how many of them, in how many fragments, the last answered call of the epoch had;
+    `interrupted`, that the last turn of another process did not come to its end.
     """
 
     record: SessionRecord
@@ -54,6 +58,7 @@ class Session:
     usage: Usage = field(default_factory=Usage)
     last_input: int = 0
     answered: tuple[int, int] = (0, 0)
+    interrupted: bool = False
     _chain: str = NO_CHAIN
     _reason: str = ""  # why the next request does not begin with the last one
     _unsent: list[tuple[int, Message]] = field(default_factory=list)
@@ -110,7 +115,20 @@ class Session:
             session.answered = order.index(fragments[last.fragments - 1].last_seq) + 1, last.fragments
         elif record.epoch:
             session._reason = (await store.epochs(session_id))[-1].reason
+        session._mend()
         return session
+
+    def _mend(self) -> None:
+        """End what a killed process left open: calls without results are on record as interrupted."""
+        if not self.visible or (self.visible[-1].role == "assistant" and not self.visible[-1].tool_calls):
+            return
+        last = max((i for i, m in enumerate(self.visible) if m.role == "assistant"), default=-1)
+        answered = {m.call_id for m in self.visible[last + 1 :]}
+        for call in self.visible[last].tool_calls if last >= 0 else ():
+            if call.id not in answered:
+                self.append(Message("tool", INTERRUPTED, call_id=call.id, name=call.name, error=True))
+        self.append(Message("assistant", STOPPED))
+        self.interrupted = True
 
     # -- say ----------------------------------------------------------------------------------------------
 
