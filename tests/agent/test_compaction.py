@@ -485,6 +485,20 @@ async def test_the_prompt_is_the_same_object_when_nothing_in_it_changed(world: W
     assert session(agent).prompt is before
 
 
+@in_world(SMALL)
+async def test_a_tool_that_came_late_is_there_from_then_on(world: World) -> None:
+    talker = model([long("a1"), long("a2"), account("x"), "a3"])
+    agent = world.agent(talker)
+    await say(agent, long("u1"))
+    agent.tools = {"look": reader()}
+    await say(agent, long("u2"))
+    await events_of(agent.compact())
+    await say(agent, "u3")
+    assert [[t.name for t in r.tools] for r in talker.requests] == [[], [], [], ["look"]]
+    resumed = await Session.resume(world.store, agent.session_id, world.clock)
+    assert resumed.tools == session(agent).tools
+
+
 @pytest.mark.parametrize("restored", [False, True])
 def test_only_what_changed_is_different_in_the_prompt(restored: bool, tmp_path: object) -> None:
     """A23: also when the process that resumes knows the new memory from its beginning."""
