@@ -25,10 +25,11 @@ _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 _SPACELESS_LANGUAGES = ("ja", "ko", "th", "zh")
 # The code that decides what a rule means: when it changes, what was found before no longer counts.
 _CODE = (
-    "context.py", "decode.py", "findings.py", "hidden.py", "invisible.py", "literals.py", "normalise.py",
-    "phrases.py", "scan.py", "shapes.py", "tables.json",
+    "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "invisible.py", "literals.py",
+    "normalise.py", "phrases.py", "scan.py", "shapes.py", "tables.json",
 )  # fmt: skip
-_GAP = r"[\W_]{1,5}"
+_Meaning = tuple[int, tuple[str, ...], bool]
+"""Classes of an entry, the parts behind its first, and whether the last must end a word."""
 # Distances at which two words of an anchor are looked for: a space, ", ", " - ", "** **".
 _DISTANCES = (1, 2, 3, 5)
 
@@ -127,23 +128,24 @@ def _lexicon(
 ) -> tuple[dict[str, Any], set[tuple[str, int]]]:
     """The columns of `words.json`, and the literals that anchor phrases."""
     common = frozenset(_HERE.joinpath("lexicon/common.txt").read_text("utf-8").split())
-    meanings: dict[tuple[str, int], dict[tuple[int, str, bool], int]] = {}
+    meanings: dict[tuple[str, int], dict[_Meaning, int]] = {}
     anchors: set[tuple[str, int]] = set()
     for number, language in enumerate(sorted(lexicon)):
         for entry, held, anchored in _entries(lexicon[language], classes, anchoring):
-            parts, bounds, rest, ends = _parse(entry)
+            parts, bounds, ends = _parse(entry)
             spoken = meanings.setdefault((parts[0], bounds), {})
-            spoken[held, rest, ends] = spoken.get((held, rest, ends), 0) | 1 << number
+            meaning = (held, tuple(parts[1:]), ends)
+            spoken[meaning] = spoken.get(meaning, 0) | 1 << number
             if anchored:
                 anchors.update(_anchors(entry, parts, common))
     return _columns(meanings), anchors
 
 
-def _columns(meanings: dict[tuple[str, int], dict[tuple[int, str, bool], int]]) -> dict[str, Any]:
+def _columns(meanings: dict[tuple[str, int], dict[_Meaning, int]]) -> dict[str, Any]:
     sets = sorted({held for rows in meanings.values() for held, _, _ in rows})
     languages = sorted({spoken for rows in meanings.values() for spoken in rows.values()})
     plain: list[list[tuple[int, int]]] = []
-    longer: dict[int, dict[str, list[tuple[int, int, str, bool]]]] = {}
+    longer: dict[int, dict[str, list[tuple[int, int, tuple[str, ...], bool]]]] = {}
     for number, key in enumerate(sorted(meanings)):
         plain.append([])
         for (held, rest, ends), spoken in sorted(meanings[key].items()):
@@ -151,8 +153,7 @@ def _columns(meanings: dict[tuple[str, int], dict[tuple[int, str, bool], int]]) 
             if not rest:
                 plain[-1].append(meaning)
                 continue
-            letter = rest[rest.index("}") + 1 :].lstrip("\\")[:1]
-            longer.setdefault(number, {}).setdefault(letter, []).append((*meaning, rest, ends))
+            longer.setdefault(number, {}).setdefault(rest[0][0], []).append((*meaning, rest, ends))
     return {
         "sets": sets,
         "languages": languages,
@@ -173,17 +174,20 @@ def _entries(table: dict[str, str], classes: list[str], anchoring: set[str]) -> 
     return [(entry, bits[entry], anchored[entry]) for entry in bits]
 
 
-def _parse(entry: str) -> tuple[list[str], int, str, bool]:
-    """The parts of an entry, the bounds of the first, how the others read, whether they end a word."""
+def _parse(entry: str) -> tuple[list[str], int, bool]:
+    """The parts of an entry, the bounds of the first, and whether the last ends a word."""
     opens, closes = not entry.startswith("*"), not entry.endswith("*")
     parts = [fold_word(part) for part in entry.strip("*").split("_") if part]
     if _SPACELESS.search(entry):
-        return parts, 0, "".join(r"[\W_]{0,3}" + re.escape(part) for part in parts[1:]), False
-    rest = "".join(_GAP + re.escape(part) for part in parts[1:])
-    return parts, STARTS * opens | ENDS * (closes or bool(rest)), rest, closes and bool(rest)
+        return parts, 0, False
+    several = len(parts) > 1
+    return parts, STARTS * opens | ENDS * (closes or several), closes and several
 
 
-_EVERYWHERE = frozenset(["a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on", "or", "the", "to", "with", "you", "your"])
+_EVERYWHERE = frozenset(
+    ("a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on")
+)
+_EVERYWHERE |= {"or", "the", "to", "with", "you", "your"}
 
 
 def _anchors(entry: str, parts: list[str], common: frozenset[str]) -> list[tuple[str, int]]:
@@ -195,7 +199,9 @@ def _anchors(entry: str, parts: list[str], common: frozenset[str]) -> list[tuple
     at = max(range(len(parts)), key=lambda at: (parts[at] not in common, len(parts[at])))
     if not last or (parts[at] not in common and len(parts[at]) >= 4):
         return [(parts[at], STARTS * (opens or at > 0) | ENDS * (closes or at < last))]
-    at = max(range(last), key=lambda at: sum(len(part) for part in parts[at : at + 2] if part not in _EVERYWHERE))
+    at = max(
+        range(last), key=lambda at: sum(len(part) for part in parts[at : at + 2] if part not in _EVERYWHERE)
+    )
     bounds = STARTS * (opens or at > 0) | ENDS * (closes or at + 1 < last)
     return [(parts[at] + " " * gap + parts[at + 1], bounds) for gap in _DISTANCES]
 

@@ -9,25 +9,25 @@ Text that is hidden from people is never a mention.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from functools import cached_property, lru_cache
+from functools import cached_property
 
+from hermes.security.expressions import compiled
 from hermes.security.rulebook import load
 
 # "instructions to ignore ...", "attempts to override ...": someone else's order, reported.
 _SPEECH = r"\b(?:instructions?|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling"
-_REPORTED = re.compile(
+_REPORTED = (
     _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
     r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
 )
-_REPORTED_VERB = re.compile(
+_REPORTED_VERB = (
     _SPEECH + r")\s(?:\w+\s){0,3}to\s(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
 )
-_SINGLE = re.compile(r"(?<!\w)'|'(?!\w)")
-_FENCE = re.compile(r"^[ \t>]{0,12}(?:```|~~~)", re.MULTILINE)
-_ITEM = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s")
-_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+_SINGLE = r"(?<!\w)'|'(?!\w)"
+_FENCE = r"(?m)^[ \t>]{0,12}(?:```|~~~)"
+_ITEM = r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
+_HEADING = r"(?m)^#{1,6} .*$"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
 _OFTEN, _PAGES = 4, 4_000
@@ -41,9 +41,9 @@ class Context:
 
     def mentions(self, start: int, end: int) -> bool:
         """Whether the passage [start, end) is spoken about."""
-        if _REPORTED.search(self._text, max(0, start - 60), start):
+        if compiled(_REPORTED).search(self._text, max(0, start - 60), start):
             return True
-        if _REPORTED_VERB.search(self._text, max(0, start - 40), min(end, start + 40)):
+        if compiled(_REPORTED_VERB).search(self._text, max(0, start - 40), min(end, start + 40)):
             return True
         fenced = self._fenced(start)
         apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._item(start)
@@ -66,8 +66,8 @@ class Context:
         for mark in '"`':
             if self._text.count(mark, line_start, start) % 2 and mark in after:
                 return True
-        opened = _SINGLE.search(self._text, max(line_start, start - 24), start)
-        return bool(opened and _SINGLE.search(after))
+        opened = compiled(_SINGLE).search(self._text, max(line_start, start - 24), start)
+        return bool(opened and compiled(_SINGLE).search(after))
 
     def _table(self, start: int) -> bool:
         line_start, line_end = self._line(start)
@@ -75,21 +75,21 @@ class Context:
 
     def _item(self, start: int) -> bool:
         line_start, _ = self._line(start)
-        return bool(_ITEM.match(self._text, line_start, start))
+        return bool(compiled(_ITEM).match(self._text, line_start, start))
 
     def _cued(self, start: int, end: int, fence: int | None) -> bool:
         _, line_end = self._line(start)
         low = self._scope(start if fence is None else fence, fence is not None)
-        if _cues()[1].search(self._text, low, start):
+        if compiled(load().cues[1]).search(self._text, low, start):
             return True
         quoted = self._quoted(start, end) or self._table(start)
         if quoted and (
-            _cues()[0].search(self._text, low, start)
-            or _cues()[1].search(self._text, end, min(line_end, end + 160))
+            compiled(load().cues[0]).search(self._text, low, start)
+            or compiled(load().cues[1]).search(self._text, end, min(line_end, end + 160))
         ):
             return True
         heading = self._heading(start)
-        return bool(heading and _cues()[1].search(heading))
+        return bool(heading and compiled(load().cues[1]).search(heading))
 
     def _scope(self, at: int, fenced: bool) -> int:
         """Where the words that introduce `at` begin: its paragraph, and the one before that leads to it."""
@@ -98,7 +98,7 @@ class Context:
         if paragraph < 2:
             return low
         before = self._text[low : paragraph - 2].rstrip()
-        if fenced or before.endswith(":") or _ITEM.match(self._text, paragraph, paragraph + 60):
+        if fenced or before.endswith(":") or compiled(_ITEM).match(self._text, paragraph, paragraph + 60):
             return max(low, self._text.rfind("\n\n", low, paragraph - 2) + 2)
         return paragraph
 
@@ -114,7 +114,7 @@ class Context:
     def _security(self, at: int) -> bool:
         """Whether the pages around `at` are about attacks and defence."""
         found, here, end = 0, max(0, at - _PAGES), min(len(self._text), at + _PAGES)
-        while found < _OFTEN and (match := _cues()[1].search(self._text, here, end)):
+        while found < _OFTEN and (match := compiled(load().cues[1]).search(self._text, here, end)):
             found += 1
             here = match.end()
         return found >= _OFTEN
@@ -123,16 +123,9 @@ class Context:
     def _fences(self) -> list[int]:
         if "```" not in self._text and "~~~" not in self._text:
             return []
-        return [match.start() for match in _FENCE.finditer(self._text)]
+        return [match.start() for match in compiled(_FENCE).finditer(self._text)]
 
     @cached_property
     def _headings(self) -> tuple[list[int], list[str]]:
-        found = list(_HEADING.finditer(self._text))
+        found = list(compiled(_HEADING).finditer(self._text))
         return [match.start() for match in found], [match[0] for match in found]
-
-
-@lru_cache(maxsize=1)
-def _cues() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The weak and the strong cues."""
-    weak, strong = load().cues
-    return re.compile(weak), re.compile(strong)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from hermes.security.expressions import compiled
 from hermes.security.literals import Search, narrow, signs
 
 _LONGEST = 200_000
@@ -50,13 +51,13 @@ _MORSE_MARKS = _table(m=".-", s=" /|")
 _LETTERS = bytes(
     97 if chr(code).isalnum() or code == 0x3F else 10 if code == 10 else 32 for code in range(256)
 )
-_HEX_LIST = re.compile(r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,;:]{1,2}){7,}(?:0x|\\x)?[0-9a-fA-F]{2}")
-_BIT_LIST = re.compile(r"(?:[01]{7,8}[\s,]{0,2}){4,}")
-_NUMBER_LIST = re.compile(r"(?:\d{2,3}[\s,;]{1,2}){9,}\d{2,3}")
-_HEX_RUN = re.compile(r"[0-9a-fA-F]+$")
-_BASE32_RUN = re.compile(r"[A-Z2-7]+=*$")
-_MORSE_RUN = re.compile(r"(?:[.-]{1,5}[ /|]{1,3}){9,}[.-]{1,5}")
-_SPACED = re.compile(r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W_](?!\w)")
+_HEX_LIST = r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,;:]{1,2}){7,}(?:0x|\\x)?[0-9a-fA-F]{2}"
+_BIT_LIST = r"(?:[01]{7,8}[\s,]{0,2}){4,}"
+_NUMBER_LIST = r"(?:\d{2,3}[\s,;]{1,2}){9,}\d{2,3}"
+_HEX_RUN = r"[0-9a-fA-F]+$"
+_BASE32_RUN = r"[A-Z2-7]+=*$"
+_MORSE_RUN = r"(?:[.-]{1,5}[ /|]{1,3}){9,}[.-]{1,5}"
+_SPACED = r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W_](?!\w)"
 _LEET_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
 _MORSE = dict(
     zip(
@@ -128,12 +129,12 @@ def _next_line(text: str, marked: bytes, end: int) -> int:
 
 
 def _readings(run: str) -> Iterator[tuple[str, str]]:
-    if _HEX_RUN.match(run):
+    if compiled(_HEX_RUN).match(run):
         yield from _readable("hex", bytes.fromhex(run[: len(run) // 2 * 2]))
         return
     if run == run.lower():  # paths, names and rules; base64 of a text has both cases
         return
-    if run.isupper() and _BASE32_RUN.match(run):
+    if run.isupper() and compiled(_BASE32_RUN).match(run):
         body = run.rstrip("=")
         with suppress(binascii.Error):
             yield from _readable("base32", base64.b32decode(body + "=" * (-len(body) % 8)))
@@ -182,9 +183,9 @@ def _listed_bytes(text: str, data: bytes, numbers: bytes) -> Iterator[Disguise]:
         yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
 
 
-def _at(pattern: re.Pattern[str], text: str, places: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+def _at(expression: str, text: str, places: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
     """Matches of a list that begin at or shortly before one of the places."""
-    behind = 0
+    pattern, behind = compiled(expression), 0
     for _, place in places:
         if place < behind:
             continue
@@ -237,7 +238,7 @@ def _spaced(text: str, data: bytes) -> Iterator[Disguise]:
         start = max(behind, text.rfind("\n", 0, at) + 1)
         stop = text.find("\n", at)
         behind = len(text) if stop < 0 else stop
-        for match in _SPACED.finditer(text, start, behind):
+        for match in compiled(_SPACED).finditer(text, start, behind):
             yield _joined(match)
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from hermes.security.expressions import compiled
 
 # Comments are common in honest files, hidden elements with prose are not: the second is read more strictly.
 COMMENT, ELEMENT = 1, 2
 _MOST = 20_000
-_STYLE = re.compile(
+_STYLE = (
     r"""style\s*=\s*(?:"[^"<>]{0,300}|'[^'<>]{0,300}|[^\s"'<>]{0,100})?"""
     r"""(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d]*[1-9])|font-size\s*:\s*0(?![.\d]*[1-9])"""
     r"""|(?:left|top|right|text-indent|margin-left)\s*:\s*-\d{3,}|color\s*:\s*(?:white|\#fff(?:fff)?|transparent)\b"""
     r"""|(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*[;"']|clip\s*:\s*rect\(0|scale\(0)"""
 )
-_ATTRIBUTE = re.compile(r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true)""")
-_TAG = re.compile(r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>")
-_REFERENCE = re.compile(r"""^\[[^\]\n]{1,40}\]:\s*(?:#|<>)\s*[("']([^\n]{0,2000})""", re.MULTILINE)
-_TITLE = re.compile(r"""\]\([^()\s]{1,300}\s["']([^"\n]{12,600})["']\)""")
-_EMPTY_SUMMARY = re.compile(r"<details\b[^<>]{0,100}>\s*<summary>\s*</summary>")
+_ATTRIBUTE = r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true)"""
+_TAG = r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>"
+_REFERENCE = r"""(?m)^\[[^\]\n]{1,40}\]:\s*(?:#|<>)\s*[("']([^\n]{0,2000})"""
+_TITLE = r"""\]\([^()\s]{1,300}\s["']([^"\n]{12,600})["']\)"""
+_EMPTY_SUMMARY = r"<details\b[^<>]{0,100}>\s*<summary>\s*</summary>"
 
 
 class Region(NamedTuple):
@@ -40,10 +41,10 @@ def regions(text: str) -> Iterator[Region]:
         yield Region(at + 4, end, "html_comment_injection", COMMENT)
         at = text.find("<!--", end)
     if "]:" in text and any(mark in text for mark in ("]: #", "]:#", "]: <>")):
-        for match in _REFERENCE.finditer(text):
+        for match in compiled(_REFERENCE).finditer(text):
             yield Region(match.start(1), match.end(1), "markdown_comment_injection", COMMENT)
     if "](" in text:
-        for match in _TITLE.finditer(text):
+        for match in compiled(_TITLE).finditer(text):
             yield Region(match.start(1), match.end(1), "link_title_injection", COMMENT)
     if "<" in text and any(word in text for word in ("style", "hidden", "<details")):
         yield from _elements(text)
@@ -51,14 +52,14 @@ def regions(text: str) -> Iterator[Region]:
 
 def _elements(text: str) -> Iterator[Region]:
     behind = 0
-    for match in _TAG.finditer(text):
+    for match in compiled(_TAG).finditer(text):
         if match.start() < behind:
             continue
         name, attributes = match[1], match[2]
         if name == "details":
-            hides = bool(_EMPTY_SUMMARY.match(text, match.start()))
+            hides = bool(compiled(_EMPTY_SUMMARY).match(text, match.start()))
         else:
-            hides = bool(_STYLE.search(attributes) or _ATTRIBUTE.search(attributes))
+            hides = bool(compiled(_STYLE).search(attributes) or compiled(_ATTRIBUTE).search(attributes))
         if hides:
             close = text.find("</" + name, match.end(), match.end() + _MOST)
             behind = close if close >= 0 else min(len(text), match.end() + 400)

@@ -12,19 +12,20 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
+from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.normalise import beyond_ascii, is_invisible
 from hermes.security.tables import is_pictograph
 
 _FLAG = "\U0001f3f4"
-_TAGS = re.compile("[\U000e0000-\U000e007f]+")
-_FLAG_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
+_TAGS = "[\U000e0000-\U000e007f]+"
+_FLAG_TAGS = "[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
+_SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 _JOINER = "\u200d"
 # The same run so many times says nothing new; joiners are judged each by their neighbours.
 _ENOUGH = 400
-_CONCEAL = re.compile(r"\x1b\[(?:\d+;)*8m")
-_RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_CONCEAL = r"\x1b\[(?:\d+;)*8m"
+_RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]"
 _OPENERS = {
     "\u202a": "\u202c",
     "\u202b": "\u202c",
@@ -38,20 +39,18 @@ _DIRECTION_MARKS = "\u200e\u200f\u061c"
 _DIRECTION = frozenset((*_OPENERS, *_CLOSERS, *_OVERRIDES, *_DIRECTION_MARKS))
 _JOINS = "\u200b\u200c\u200d"
 # Blocks of scripts in which joiners are spelling (Unicode core specification, 23.2).
-_JOINING = re.compile(
+_JOINING = (
     "[\u0600-\u06ff\u0700-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1900-\u1aff\u1b00-\u1c4f\ua840-\ua87f"
     "\ua8e0-\ua8ff\ua980-\ua9ff\uaa60-\uaa7f\uabc0-\uabff\ufb50-\ufdff\ufe70-\ufefe\U00010a00-\U00011fff]"
 )
 # Scripts written without spaces, where a zero-width space marks where a line may break.
-_SPACELESS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3040-\u30ff\u4e00-\u9fff]"
-)
+_SPACELESS = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3040-\u30ff\u4e00-\u9fff]"
 
 
 def find(text: str) -> Iterator[Mark]:
     """Marks for every invisible run that has no job where it stands."""
     if "\x1b" in text:
-        for match in _CONCEAL.finditer(text):
+        for match in compiled(_CONCEAL).finditer(text):
             yield _mark(
                 "hidden_terminal_text",
                 "high",
@@ -76,14 +75,14 @@ def find(text: str) -> Iterator[Mark]:
 
 def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Mark]:
     run = text[start:end]
-    if tags := _TAGS.search(run):
-        if not (text[start - 1 : start] == _FLAG and _FLAG_TAGS.fullmatch(run)):
+    if tags := compiled(_TAGS).search(run):
+        if not (text[start - 1 : start] == _FLAG and compiled(_FLAG_TAGS).fullmatch(run)):
             reads = "".join(chr(ord(c) - 0xE0000) for c in run if 0xE0020 <= ord(c) < 0xE007F)
             yield _named(
                 tags[0][0], "high", start, end, reads, "tag characters spell a text that is not drawn"
             )
         return
-    if selectors := _SELECTORS.search(run):
+    if selectors := compiled(_SELECTORS).search(run):
         yield _named(
             selectors[0][0],
             "high",
@@ -114,7 +113,7 @@ def _judge(text: str, at: int, start: int, end: int, paired: frozenset[int]) -> 
     if letter in _JOINS:
         return _judge_joiner(text, letter, start, end)
     for letters, where, severity, why in _JOBS:
-        if letters.match(letter) and where.match(f"{before}\0{after}"):
+        if compiled(letters).match(letter) and compiled(where).match(f"{before}\0{after}"):
             return severity, why
     return "high", "a character that draws nothing"
 
@@ -130,12 +129,16 @@ def _judge_direction(letter: str, is_paired: bool) -> tuple[str, str]:
 def _judge_joiner(text: str, letter: str, start: int, end: int) -> tuple[str, str]:
     before, after = text[start - 1 : start], text[end : end + 1]
     if letter == "\u200d":
-        fits = _joins_emoji(text, start, end) or (before and _JOINING.match(before))
+        fits = _joins_emoji(text, start, end) or (before and compiled(_JOINING).match(before))
         return _PASSES if fits else ("high", "a joiner where nothing joins")
     if letter == "\u200c":
-        return _PASSES if before and _JOINING.match(before) else ("high", "a non-joiner where nothing joins")
+        return (
+            _PASSES
+            if before and compiled(_JOINING).match(before)
+            else ("high", "a non-joiner where nothing joins")
+        )
     # It breaks lines in scripts without spaces, and keeps an inner fence from closing the outer one.
-    fits = before and after and _SPACELESS.match(before) and _SPACELESS.match(after)
+    fits = before and after and compiled(_SPACELESS).match(before) and compiled(_SPACELESS).match(after)
     return (
         _PASSES
         if fits or text.startswith("```", end)
@@ -145,19 +148,16 @@ def _judge_joiner(text: str, letter: str, start: int, end: int) -> tuple[str, st
 
 _SELECTORS_AND_HYPHEN = "[\xad\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 # Characters, where they stand (letter before, NUL, letter behind), what they are there; first row wins.
-_JOBS = tuple(
-    (re.compile(letters), re.compile(where), severity, why)
-    for letters, where, severity, why in (
-        ("\ufeff", r"\0", *_PASSES),
-        ("\ufeff", r"[\r\n]\0", "medium", "a byte order mark inside the text"),
-        (_SELECTORS_AND_HYPHEN, r"[a-zA-Z\s]\0", "medium", "an invisible mark after a plain letter"),
-        (_SELECTORS_AND_HYPHEN, "", *_PASSES),
-        ("[\u180b-\u180f]", "[\u1800-\u18af]\0", *_PASSES),
-        ("\u2800", "[\u2801-\u28ff]\0|.?\0[\u2801-\u28ff]", *_PASSES),
-        ("\u2800", "", "medium", "a blank Braille cell stands for space"),
-        ("\u034f", "", "medium", "a grapheme joiner"),
-        ("\u2060", r"\W?\0", "medium", "a word joiner at the edge of a word"),
-    )
+_JOBS: tuple[tuple[str, str, str, str], ...] = (
+    ("\ufeff", r"\0", *_PASSES),
+    ("\ufeff", r"[\r\n]\0", "medium", "a byte order mark inside the text"),
+    (_SELECTORS_AND_HYPHEN, r"[a-zA-Z\s]\0", "medium", "an invisible mark after a plain letter"),
+    (_SELECTORS_AND_HYPHEN, "", *_PASSES),
+    ("[\u180b-\u180f]", "[\u1800-\u18af]\0", *_PASSES),
+    ("\u2800", "[\u2801-\u28ff]\0|.?\0[\u2801-\u28ff]", *_PASSES),
+    ("\u2800", "", "medium", "a blank Braille cell stands for space"),
+    ("\u034f", "", "medium", "a grapheme joiner"),
+    ("\u2060", r"\W?\0", "medium", "a word joiner at the edge of a word"),
 )
 
 
@@ -188,7 +188,7 @@ def _paired(text: str) -> frozenset[int]:
                     sound = False
             elif letter in _OVERRIDES:
                 sound = False
-        if sound and not stack and pairs and _RTL.search(line):
+        if sound and not stack and pairs and compiled(_RTL).search(line):
             good.update(pairs)
         at += len(line)
     return frozenset(good)

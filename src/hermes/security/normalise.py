@@ -14,23 +14,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from hermes.security.expressions import compiled
 from hermes.security.literals import Search, narrow, signs
 from hermes.security.tables import look_alikes
 
 # (start, end, what is read there); replacements never overlap.
 Edit = tuple[int, int, str]
 
-_ENTITY = re.compile(r"&(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?")
-_PERCENT = re.compile(r"%[0-9a-f]{2}(?:%[0-9a-f]{2})*")
-_ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})")
-_MARK_IN_WORD = re.compile(r"<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>|\*{1,3}|~~|``?|__")
-_MIXED = re.compile(
+_ENTITY = r"&(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?"
+_PERCENT = r"%[0-9a-f]{2}(?:%[0-9a-f]{2})*"
+_ESCAPE = r"\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})"
+_MARK_IN_WORD = r"<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>|\*{1,3}|~~|``?|__"
+_MIXED = (
     r"[a-zA-Z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
     r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-zA-Z]"
 )
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = r"[^\W\d_]+"
 # Marks that only dress a letter: Latin, Hebrew, Arabic. Vowel signs of Indic scripts are spelling and stay.
-_DRESS = re.compile(
+_DRESS = (
     r"[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640\u1ab0-\u1aff\u1dc0-\u1dff"
     r"\u20d0-\u20ff\ufe20-\ufe2f]"
 )
@@ -130,7 +131,7 @@ _DRAWN = ((0x250, 0x2AF), (0x1D00, 0x1D7F), (0x24B6, 0x24E9), (0x1F100, 0x1F1E5)
 def _reading(letter: str) -> str:
     """What one character reads as: itself, another one, several, or nothing."""
     code = ord(letter)
-    if is_invisible(code) or _DRESS.match(letter):
+    if is_invisible(code) or compiled(_DRESS).match(letter):
         reading = ""
     elif letter in _READINGS:
         reading = _READINGS[letter]
@@ -154,7 +155,7 @@ def _plain(letter: str) -> str:
     plain = unicodedata.normalize("NFKC", letter).lower()
     base = unicodedata.normalize("NFD", plain)
     if base[:1].isascii() or "\u0370" <= base[:1] <= "\u03ff":
-        plain = _DRESS.sub("", base)
+        plain = compiled(_DRESS).sub("", base)
     return plain if 0 < len(plain) <= 6 else letter
 
 
@@ -201,14 +202,14 @@ def _unmixed(text: str) -> str:
     foreign = any(
         "\u0370" <= letter <= "\u1fff" or "\ua4d0" <= letter <= "\ua4ff" for letter in beyond_ascii(text)
     )
-    if not foreign or not _MIXED.search(text):
+    if not foreign or not compiled(_MIXED).search(text):
         return text
     table = look_alikes()
     pieces: list[str] = []
     done = 0
     for line_start, line_end in _lines_with(text, _MIXED):
         line = text[line_start:line_end]
-        pieces += (text[done:line_start], _WORD.sub(lambda word: _latin(word[0], table), line))
+        pieces += (text[done:line_start], compiled(_WORD).sub(lambda word: _latin(word[0], table), line))
         done = line_end
     pieces.append(text[done:])
     return "".join(pieces)
@@ -217,14 +218,14 @@ def _unmixed(text: str) -> str:
 def _latin(word: str, table: dict[int, str]) -> str:
     if word.isascii():
         return word
-    mixed = bool(_MIXED.search(word))
+    mixed = bool(compiled(_MIXED).search(word))
     read = word.translate(table)
     return read if mixed or read.isascii() else word
 
 
-def _lines_with(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+def _lines_with(text: str, expression: str) -> Iterator[tuple[int, int]]:
     at = 0
-    while match := pattern.search(text, at):
+    while match := compiled(expression).search(text, at):
         start = text.rfind("\n", 0, match.start()) + 1
         end = text.find("\n", match.end())
         end = len(text) if end < 0 else end
@@ -234,17 +235,17 @@ def _lines_with(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]
 
 def _markup(text: str) -> Iterator[Edit]:
     if "&" in text:
-        for match in _ENTITY.finditer(text):
+        for match in compiled(_ENTITY).finditer(text):
             char = _entity(match[0])
             if char:
                 yield match.start(), match.end(), char
     if "%" in text:
-        for match in _PERCENT.finditer(text):
+        for match in compiled(_PERCENT).finditer(text):
             decoded = bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace").lower()
             if decoded.isprintable():
                 yield match.start(), match.end(), decoded
     if "\\u" in text or "\\x" in text:
-        for match in _ESCAPE.finditer(text):
+        for match in compiled(_ESCAPE).finditer(text):
             char = _from_code(int(match[0].strip("\\ux{}"), 16))
             if char:
                 yield match.start(), match.end(), char
@@ -267,7 +268,7 @@ def _inside_words(text: str) -> Iterator[Edit]:
     behind = 0
     for _, place in _marks()(narrow(text).translate(_KINDS)):
         at = place + 1
-        while at >= behind and (match := _MARK_IN_WORD.match(text, at)):
+        while at >= behind and (match := compiled(_MARK_IN_WORD).match(text, at)):
             behind = match.end()
             if behind >= len(text) or not text[behind].isalpha():
                 break

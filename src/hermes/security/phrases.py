@@ -6,12 +6,12 @@ at the few hits in its reach. No rule quotes a sentence; fillers, synonyms and w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from itertools import chain
 from operator import or_
 
+from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.literals import Finder, Literals
 from hermes.security.rulebook import Phrase, load, words
@@ -83,8 +83,9 @@ class Matcher:
             if number in self._longer:
                 following, behind = self._longer[number], passage[to + 1 : to + 2]
                 candidates = following.get(behind, ()) if behind.isalpha() else chain(*following.values())
-                for held, spoken, rest, ends in candidates:
-                    if (stop := _follows(passage, to, rest, ends)) >= 0:
+                for held, spoken, parts, ends in candidates:
+                    spaceless = bool(spoken & self._spaceless)
+                    if (stop := _follows(passage, to, parts, ends, spaceless)) >= 0:
                         hits.append((start + at, start + stop, held, spoken))
         hits.sort()
         return hits
@@ -121,54 +122,58 @@ class Matcher:
 
     def _stands(self, rule: Phrase, text: str, chosen: list[Hit], joined: bool) -> bool:
         start, end = chosen[0][_START], max(hit[_END] for hit in chosen)
-        if rule.before and not _compiled(rule.before).search(text, max(0, start - _BEFORE), start):
+        if rule.before and not compiled(rule.before).search(text, max(0, start - _BEFORE), start):
             return False
-        if rule.after and not _compiled(rule.after).match(text, _word_end(text, end)):
+        if rule.after and not compiled(rule.after).match(text, _word_end(text, end)):
             return False
-        if rule.close and not _compiled(rule.close).fullmatch(text, chosen[0][_END], chosen[1][_START]):
+        if rule.close and not compiled(rule.close).fullmatch(text, chosen[0][_END], chosen[1][_START]):
             return False
         if not joined and _torn(text[start:end]):
             return False
         return not (rule.negatable and _negated(text, start, end))
 
 
-def _follows(text: str, at: int, rest: str, ends: bool) -> int:
-    """Where the rest of a phrase ends that goes on at `at`; -1 where it does not."""
-    match = _compiled(rest).match(text, at)
-    if not match:
-        return -1
-    stop = match.end()
-    return -1 if ends and stop < len(text) and text[stop].isalpha() else stop
+def _follows(text: str, at: int, parts: Sequence[str], ends: bool, spaceless: bool) -> int:
+    """Where a phrase ends whose other parts follow `at`, a few marks between them; -1 if they do not."""
+    least, most = (0, 3) if spaceless else (1, 5)
+    for part in parts:
+        start = at
+        while at - start < most and at < len(text) and not text[at].isalnum():
+            at += 1
+        if at - start < least or not text.startswith(part, at):
+            return -1
+        at += len(part)
+    return -1 if ends and at < len(text) and text[at].isalpha() else at
 
 
 # A phrase does not reach over a paragraph, fence, list item, quotation mark or, in running text, a full stop.
-_TORN = re.compile(r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|]")
-_STOP = re.compile(r"[.!?\u3002;]\s|\u3002")
-_RUNNING = re.compile(r"[^\W\d_] [^\W\d_]")
+_TORN = r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|]"
+_STOP = r"[.!?\u3002;]\s|\u3002"
+_RUNNING = r"[^\W\d_] [^\W\d_]"
 
 
 def _torn(passage: str) -> bool:
-    if _TORN.search(passage):
+    if compiled(_TORN).search(passage):
         return True
-    return bool(_STOP.search(passage) and (_RUNNING.search(passage) or "\u3002" in passage))
+    return bool(
+        compiled(_STOP).search(passage) and (compiled(_RUNNING).search(passage) or "\u3002" in passage)
+    )
 
 
 # "do not ignore these rules": an order to keep them. Only languages that put the negation first.
-_NEGATED = re.compile(
+_NEGATED = (
     r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|nao|nunca|jamais|niemals|nicht|nie|non|mai"
     r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+(?:[\w']+[ \t*_]+){0,1}"
     r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4})$"
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.
-_NEGATED_LIST = re.compile(
-    r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
-)
+_NEGATED_LIST = r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
 
 
 def _negated(text: str, start: int, end: int) -> bool:
-    if _NEGATED.search(text, max(0, start - 28), start):
+    if compiled(_NEGATED).search(text, max(0, start - 28), start):
         return True
-    listed = _NEGATED_LIST.search(text, max(0, start - 110), start)
+    listed = compiled(_NEGATED_LIST).search(text, max(0, start - 110), start)
     return bool(listed and (" or " in text[start : end + 60] or text[:start].endswith("or ")))
 
 
@@ -213,11 +218,6 @@ def _in_any_order(slots: Sequence[int], near: Sequence[Hit], newest: Hit) -> lis
 
 def _overlaps(hit: Hit, chosen: Sequence[Hit]) -> bool:
     return any(hit[_START] < other[_END] and other[_START] < hit[_END] for other in chosen)
-
-
-@lru_cache(maxsize=2048)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 @lru_cache(maxsize=1)

@@ -7,8 +7,8 @@ edit those, never these. A test keeps them in step.
 from __future__ import annotations
 
 import json
+import os
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from hermes.security.literals import Literals
@@ -71,11 +71,11 @@ class Rules(NamedTuple):
 
 class Words(NamedTuple):
     """The lexicon. For each literal its meanings (class set, languages) and, by the next letter, those that
-    need more words: (class set, languages, expression for the rest, whether it ends a word)."""
+    need more words: (class set, languages, the other parts, whether the last ends a word)."""
 
     literals: Literals
     plain: list[list[tuple[int, int]]]
-    longer: dict[int, dict[str, list[tuple[int, int, str, bool]]]]
+    longer: dict[int, dict[str, list[tuple[int, int, list[str], bool]]]]
 
 
 @lru_cache(maxsize=1)
@@ -120,5 +120,6 @@ def _literals(columns: list[Any]) -> Literals:
 
 
 def _read(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(files("hermes.security").joinpath(name).read_bytes())
+    with open(os.path.join(os.path.dirname(__file__), name), "rb") as source:
+        data: dict[str, Any] = json.load(source)
     return data

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from hermes.security.findings import Finding, Mark, Severity
+from hermes.security.findings import Finding, Mark, Severity, settle
 from hermes.security.version import scanner_version
 
 if TYPE_CHECKING:
@@ -30,10 +30,15 @@ _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 def scan(text: str) -> tuple[Finding, ...]:
     """Everything in the text that tries to command its reader, sorted by (start, end, id)."""
-    from hermes.security import invisible
-    from hermes.security.findings import settle
+    return settle(text, chain(_unseen(text), _read(text, 0)))
 
-    return settle(text, [*invisible.find(text), *_read(text, 0)])
+
+def _unseen(text: str) -> Iterator[Mark]:
+    if text.isascii() and "\x1b" not in text:
+        return
+    from hermes.security import invisible
+
+    yield from invisible.find(text)
 
 
 def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:

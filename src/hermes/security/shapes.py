@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.rulebook import Shape, load
 
@@ -44,12 +45,12 @@ class Shapes:
                     continue
                 if seen.shape.back:
                     _widen(seen.windows, low, high)
-                elif match := _compiled(seen.shape.regex).match(text, start, high):
+                elif match := compiled(seen.shape.regex).match(text, start, high):
                     seen.behind = match.end()
                     yield from _mark(seen.shape, text, match)
         for seen in states.values():
             for low, high in seen.windows:
-                for match in _compiled(seen.shape.regex).finditer(text, low, high):
+                for match in compiled(seen.shape.regex).finditer(text, low, high):
                     yield from _mark(seen.shape, text, match)
 
 
@@ -83,16 +84,16 @@ def _mark(shape: Shape, text: str, match: re.Match[str]) -> Iterator[tuple[Mark,
     start, end = match.span()
     if end == start or (start and text[start].isalpha() and text[start - 1].isalpha()):
         return
-    if shape.unless and _compiled(shape.unless).search(text, max(0, start - _BEFORE), start):
+    if shape.unless and compiled(shape.unless).search(text, max(0, start - _BEFORE), start):
         return
     if shape.id == "exfil_curl" and _own_api(match[0]):
         return
     yield Mark(shape.id, shape.family, shape.severity, start, end, match[0], shape.why), shape.mention
 
 
-_HOST = re.compile(r"https?://([\w.-]{3,100})")
-_ADDRESS_VARIABLE = re.compile(r"\s[\"']?\$\{?\w{0,30}(?:url|host|base|endpoint|api|server)\b")
-_VARIABLE = re.compile(r"\$\{?(?:env:)?(\w{2,60})")
+_HOST = r"https?://([\w.-]{3,100})"
+_ADDRESS_VARIABLE = r"\s[\"']?\$\{?\w{0,30}(?:url|host|base|endpoint|api|server)\b"
+_VARIABLE = r"\$\{?(?:env:)?(\w{2,60})"
 _NAMELESS = frozenset(
     {"key", "api", "token", "secret", "auth", "access", "password", "env", "open", "app", "user", "http"}
 )
@@ -100,12 +101,12 @@ _NAMELESS = frozenset(
 
 def _own_api(command: str) -> bool:
     """Whether a service is given its own key: the address is a variable, or shares a name with the key."""
-    if _ADDRESS_VARIABLE.search(command):
+    if compiled(_ADDRESS_VARIABLE).search(command):
         return True
-    host = _HOST.search(command)
+    host = compiled(_HOST).search(command)
     if not host:
         return False
-    names = {part for variable in _VARIABLE.findall(command) for part in variable.split("_")}
+    names = {part for variable in compiled(_VARIABLE).findall(command) for part in variable.split("_")}
     return any(len(name) >= 3 and name in host[1] for name in names - _NAMELESS)
 
 
@@ -115,11 +116,6 @@ def _widen(windows: list[tuple[int, int]], low: int, high: int) -> None:
         windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
     else:
         windows.append((low, high))
-
-
-@lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 @lru_cache(maxsize=1)

@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 import json
+import os
 from bisect import bisect_right
 from functools import lru_cache
-from importlib import resources
 from typing import Any
 
 
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, Any]:
-    source = resources.files("hermes.security").joinpath("tables.json")
-    tables: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "tables.json"), "rb") as source:
+        tables: dict[str, Any] = json.load(source)
     return tables
 
 
