@@ -15,8 +15,8 @@ from typing import Self
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.loop import Limits, Turn
-from hermes.agent.overlays import clock as clock_overlay
-from hermes.agent.overlays import overlay, place
+from hermes.agent.overlays import Sources as OverlaySources
+from hermes.agent.overlays import gather_overlays, place, said
 from hermes.agent.personality import find_personality, personalities
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Clock, Session
@@ -111,7 +111,7 @@ class AIAgent:
                 async with aclosing(self._summarise(session)) as told:
                     async for event in told:
                         yield event
-            message, notices = self._message(session, turn)
+            messages, notices = self._said(session, turn)
             for notice in (*self._interrupted(session), *self._staged(session), *notices):
                 yield NoticeShown(notice)
             running = Turn(
@@ -125,7 +125,7 @@ class AIAgent:
             )
             for prefilled in turn.prefill if not session.visible else ():
                 session.append(prefilled)
-            events = running.run(message)
+            events = running.run(*messages)
             try:
                 async for event in events:
                     yield event
@@ -328,31 +328,24 @@ class AIAgent:
         slots = default_slots(self.sources)
         return build_system_prompt(slots, self._facts(session_id), config_digest=self.sources.config.digest)
 
-    def _message(self, session: Session, turn: TurnRequest) -> tuple[Message, tuple[Notice, ...]]:
+    def _said(self, session: Session, turn: TurnRequest) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:
         """The person's message with everything that is added to it at this moment."""
-        overlays, notices = self._overlays(session, turn)
+        changed: tuple[EphemeralOverlay, ...] = ()
+        if session.visible:
+            changed = changed_since(_settled(session.prompt), _settled(self._prompt(session.record.id)))
+        overlays, notices = gather_overlays(
+            OverlaySources(
+                self.sources.policies,
+                self._personality_text(),
+                self.ephemeral_system_prompt,
+                turn.overlays,
+                changed,
+                self.clock() if self.sources.config.agent.turn_clock else None,
+            )
+        )
         annexes, standing = place(overlays, session.standing)
         session.stand(standing)
-        return Message("user", turn.text, annexes), notices
-
-    def _overlays(
-        self, session: Session, turn: TurnRequest
-    ) -> tuple[list[EphemeralOverlay], tuple[Notice, ...]]:
-        given = list(turn.overlays)
-        notices: list[Notice] = []
-        for kind, text in (
-            ("personality", self._personality_text()),
-            ("ephemeral", self.ephemeral_system_prompt),
-        ):
-            if text:
-                made, told = overlay(kind, text, policies=self.sources.policies, standing=True)
-                given.append(made)
-                notices += told
-        if session.visible:
-            given += changed_since(_settled(session.prompt), _settled(self._prompt(session.record.id)))
-        if self.sources.config.agent.turn_clock:
-            given.append(clock_overlay(self.clock()))
-        return given, tuple(notices)
+        return said(turn.text, annexes, self.model.profile.system_mid_conversation), notices
 
     def _personality_text(self) -> str:
         if not self.personality:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hermes.errors import UsageError
+from hermes.errors import StoreError, UsageError
 from hermes.messages import Annex
-from hermes.providers.scripted import ScriptedModel, Step, call
+from hermes.providers.scripted import PROFILE, ScriptedModel, Step, call
 from hermes.turns import EphemeralOverlay, NoticeShown
 from tests.agent.talk import Talk, Ticking, make_tool
 from tests.world import NOW, write
@@ -224,8 +226,6 @@ def test_any_past_request_is_made_again_byte_for_byte(play: Play) -> None:
 
 def test_a_model_of_the_same_wire_takes_over_without_moving_a_message(play: Play) -> None:
     async def scene(talk: Talk) -> None:
-        from dataclasses import replace
-
         await talk.say("one")
         other = ScriptedModel(["two"], profile=replace(talk.model.profile, name="scripted-2"))
         talk.agent.set_model(other)
@@ -292,3 +292,59 @@ def test_a_late_tool_is_staged_for_the_next_boundary(play: Play) -> None:
         assert talk.agent.switch_tool("late", on=True) == "late is on."
 
     play(scene, ["ok"] * 4, [make_tool("early", lambda: "out")])
+
+
+class Flaky:
+    """A store that fails when it is told to."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+        self.failures = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    async def commit(self, session_id: str, step: Any) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("the disk is full; make room")
+        await self.store.commit(session_id, step)
+
+
+def test_a_store_that_fails_for_now_loses_nothing(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("one")
+        flaky = Flaky(talk.store)
+        talk.agent.store = flaky  # type: ignore[assignment]
+        assert talk.agent.session is not None
+        talk.agent.session.store = flaky  # type: ignore[assignment]
+        flaky.failures = 2
+        assert await talk.say("two") == "second"
+        told = [e.notice.text for e in talk.events if isinstance(e, NoticeShown)]
+        expected = (
+            "this step is not saved yet (the disk is full; make room); it will be stored with the next one"
+        )
+        assert told == [expected, expected]
+        await talk.say("three")
+        stored = await talk.store.messages(talk.agent.session_id)
+        assert [s.message.text for s in stored] == ["one", "first", "two", "second", "three", "third"]
+        assert len(await talk.store.calls(talk.agent.session_id)) == 3
+        talk.restart()
+        assert await talk.say("four") == "fourth"
+
+    play(scene, ["first", "second", "third", "fourth"])
+
+
+def test_where_a_model_takes_system_messages_later_the_owners_words_are_one(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        talk.agent.set_personality("concise")
+        recalled = EphemeralOverlay(Annex("recall", "[recalled]", "before"))
+        await talk.say("one", overlays=(recalled,))
+        roles = [(m["role"], "personality" in m["content"]) for m in talk.last_messages()]
+        assert roles == [("system", False), ("user", False), ("system", True)]
+        assert "[recalled]" in talk.last_messages()[1]["content"]
+        await talk.say("two")
+        assert [m["role"] for m in talk.last_messages()][3:] == ["assistant", "user"]
+
+    profile = replace(PROFILE, system_mid_conversation=True)
+    play(scene, model=ScriptedModel(["ok", "ok"], profile=profile))

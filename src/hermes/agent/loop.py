@@ -11,7 +11,7 @@ from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Step, run_calls
 from hermes.agent.session import STOPPED, Session, call_record
 from hermes.contracts import Model
-from hermes.errors import ModelError
+from hermes.errors import ModelError, SessionBusy, StoreError
 from hermes.messages import Annex, Completed, Message, ReasoningDelta, Restarted, TextDelta, ToolCall, Usage
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin
@@ -51,13 +51,14 @@ class Turn:
     _failures: int = 0
     _too_long: ModelError | None = None
 
-    async def run(self, message: Message) -> AsyncGenerator[Event, None]:
-        """Everything that happens from the person's message to the final answer.
+    async def run(self, *said: Message) -> AsyncGenerator[Event, None]:
+        """Everything that happens from what was said to the final answer.
 
         Stopping the iteration, or cancelling the task, leaves a session that can go on: what was said is
         kept, a running call is recorded as interrupted and never run again by itself.
         """
-        self.session.append(message)
+        for message in said:
+            self.session.append(message)
         while True:
             answer: Completed | None = None
             async with aclosing(self._hear()) as events:
@@ -66,22 +67,25 @@ class Turn:
                         answer = event
                     else:
                         yield event
-            if answer is None:
-                yield await self._ended("failed")
-                return
-            if not answer.message.tool_calls:
-                reason = {"length": "length", "refused": "refused"}.get(answer.stop, "done")
-                yield await self._ended(reason, answer.message.text)
-                return
-            if self.calls > self.limits.max_turns:  # even the grace call asked for more
-                self._refuse(answer.message.tool_calls)
-                yield await self._ended("max_turns", answer.message.text)
+            if answer is None or (ending := self._ending(answer)):
+                reason, text = ("failed", "") if answer is None else (ending, answer.message.text)
+                async for event in self._ended(reason, text):
+                    yield event
                 return
             async with aclosing(self._act(answer.message.tool_calls)) as events:
                 async for event in events:
                     yield event
             for text in self.steering():
                 self.session.append(Message("user", text))
+
+    def _ending(self, answer: Completed) -> str:
+        """Why the turn is over with this answer; "" when it asks for tools that are to be run."""
+        if not answer.message.tool_calls:
+            return {"length": "length", "refused": "refused"}.get(answer.stop, "done")
+        if self.calls <= self.limits.max_turns:
+            return ""
+        self._refuse(answer.message.tool_calls)  # even the grace call asked for more
+        return "max_turns"
 
     async def _hear(self) -> AsyncGenerator[Event | Completed, None]:
         """An answer of the model, with room made for it where there is little, or was too little."""
@@ -128,7 +132,8 @@ class Turn:
         """One call of the model; its answer is appended. A failure is told and ends the turn."""
         codec, profile = self.model.codec, self.model.profile
         request = self.session.request(codec, profile, self.limits.max_tokens)
-        await self.session.save()  # what is sent is stored before it is sent
+        for notice in await self._save():  # what is sent is stored before it is sent
+            yield NoticeShown(notice)
         started = self.session.clock().isoformat(timespec="milliseconds")
         heard: list[str] = []
         self.calls += 1
@@ -169,7 +174,8 @@ class Turn:
     async def _act(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Run the calls of one answer; one result for each is appended, whatever happens."""
         if any(c.name in self.tools and self.tools[c.name].effects for c in calls):
-            await self.session.save()  # what is about to act outside is on record first
+            for notice in await self._save():  # what is about to act outside is on record first
+                yield NoticeShown(notice)
         step = Step.of(calls)
         try:
             async with aclosing(run_calls(step, self.tools, self.context)) as events:
@@ -222,6 +228,18 @@ class Turn:
             )
         self._stopped([])
 
-    async def _ended(self, reason: str, text: str = "") -> TurnEnded:
-        await self.session.save()
-        return TurnEnded(text, self.usage, self.calls, reason)  # type: ignore[arg-type]
+    async def _save(self) -> tuple[Notice, ...]:
+        """Store what is new. A store that fails for now stops nobody: what it missed comes later."""
+        try:
+            await self.session.save()
+        except SessionBusy:
+            raise
+        except StoreError as error:
+            text = f"this step is not saved yet ({error}); it will be stored with the next one"
+            return (Notice("error", text, Origin("sessions")),)
+        return ()
+
+    async def _ended(self, reason: str, text: str = "") -> AsyncGenerator[Event, None]:
+        for notice in await self._save():
+            yield NoticeShown(notice)
+        yield TurnEnded(text, self.usage, self.calls, reason)  # type: ignore[arg-type]

@@ -8,9 +8,10 @@ overlay (the clock, recall) is of its moment and is sent each time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
-from hermes.messages import Annex, Place
+from hermes.messages import Annex, Message, Place
 from hermes.provenance import Notice, Origin, Passage, Trust, digest_of
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
@@ -41,6 +42,40 @@ _ENDED = {
 }
 _CURRENT = "The notes on what changed no longer count: the instructions at the start are up to date."
 _REPLACES = "This replaces what was said earlier under the same name."
+
+
+TRUSTED = frozenset({"personality", "ephemeral", "tools changed", "model changed", "surface changed"})
+"""Kinds whose text comes from the owner: where a model takes system messages later on, they may be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the overlays of one turn come from; "" and None are: nothing of that kind.
+
+    `changed` are those of `changes.changed_since`; `given` those that the face and plugins bring.
+    """
+
+    policies: Policies
+    personality: str = ""
+    ephemeral: str = ""
+    given: tuple[EphemeralOverlay, ...] = ()
+    changed: tuple[EphemeralOverlay, ...] = ()
+    now: datetime | None = None
+
+
+def gather_overlays(sources: Sources) -> tuple[tuple[EphemeralOverlay, ...], tuple[Notice, ...]]:
+    """All that is added to a person's message at the call, and what a person should know of it."""
+    found: list[EphemeralOverlay] = [*sources.given]
+    notices: list[Notice] = []
+    for kind, text in (("personality", sources.personality), ("ephemeral", sources.ephemeral)):
+        if text:
+            made, told = overlay(kind, text, policies=sources.policies, standing=True)
+            found.append(made)
+            notices += told
+    found += sources.changed
+    if sources.now is not None:
+        found.append(clock(sources.now))
+    return tuple(found), tuple(notices)
 
 
 def clock(now: datetime) -> EphemeralOverlay:
@@ -113,3 +148,17 @@ def _order(one: EphemeralOverlay) -> tuple[int, str]:
 
 def _order_of_annex(annex: Annex) -> tuple[int, str]:
     return (ORDER.index(annex.kind) if annex.kind in ORDER else len(ORDER), annex.kind)
+
+
+def said(text: str, annexes: tuple[Annex, ...], apart: bool) -> tuple[Message, ...]:
+    """A person's message with its annexes.
+
+    `apart`: the model takes system messages in mid-conversation, so what the owner says stands in one behind
+    the person's words; what anyone else says never does.
+    """
+    if not apart:
+        return (Message("user", text, annexes),)
+    owners = tuple(a for a in annexes if a.kind in TRUSTED)
+    rest = tuple(a for a in annexes if a.kind not in TRUSTED)
+    message = Message("user", text, rest)
+    return (message, Message("system", annex=owners)) if owners else (message,)
