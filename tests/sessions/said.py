@@ -16,6 +16,7 @@ from hermes.sessions.records import (
     Step,
     StoredMessage,
     chain,
+    storable,
 )
 
 HEAD, TAIL = b'{"model":"m","messages":[', b'],"stream":true}'
@@ -45,7 +46,7 @@ def stored(seq: int, text: str, role: str = "user") -> StoredMessage:
 
 
 def fragment(seq: int, message: Message, epoch: int = 0, n: int | None = None) -> Fragment:
-    body = json.dumps({"role": message.role, "content": message.sent}, ensure_ascii=False).encode()
+    body = json.dumps({"role": message.role, "content": storable(message.sent)}, ensure_ascii=False).encode()
     return Fragment(epoch, seq if n is None else n, seq, seq, body)
 
 

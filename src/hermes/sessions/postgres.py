@@ -65,27 +65,30 @@ class PostgresStore(ScriptStore):
         async with self._opening:
             if self._pool is None:
                 pool = _pool(self._url)
+                connection = await self._connected()  # a pool would try again and again before it told
                 try:
-                    await pool.open(wait=True, timeout=PATIENCE)
-                    async with pool.connection() as connection, connection.transaction():
+                    async with connection.transaction():
                         await _prepare(connection)
-                except BaseException:
-                    await pool.close()
-                    raise
+                finally:
+                    await connection.close()
+                await pool.open()
                 self._pool = pool
             return self._pool
 
-    async def _owns(self) -> str:
-        """A name for the connection that holds the leases, made anew when the last one broke."""
+    async def _connected(self) -> AsyncConnection:
         import psycopg
 
+        return await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=10)
+
+    async def _owns(self) -> str:
+        """A name for the connection that holds the leases, made anew when the last one broke."""
         if self._leasing is None or self._leasing.closed:
-            await self._opened()
-            self._leasing = await psycopg.AsyncConnection.connect(self._url, autocommit=True)
-            rows = await self._leasing.execute(
-                "SELECT pid || '|' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
-            )
-            self._owner = (await rows.fetchall())[0][0]
+            async with in_words():
+                self._leasing = await self._connected()
+                rows = await self._leasing.execute(
+                    "SELECT pid || '|' || backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+                )
+                self._owner = (await rows.fetchall())[0][0]
         return self._owner
 
 

@@ -86,12 +86,11 @@ def found(
 
 
 def _ranked(asked: Query, rows: list[tuple[Any, ...]], limit: int, newest: bool) -> tuple[Hit, ...]:
-    if not rows:
-        return ()
+    if newest or not rows:
+        return tuple(_hit(asked, 0.0, row) for row in rows)
     average = sum(len(row[5]) for row in rows) / len(rows) or 1.0
     weighed = [(score(asked, row[5], average), row) for row in rows]
-    if not newest:
-        weighed.sort(key=lambda pair: -pair[0])  # a stable sort: among equals the newest stays first
+    weighed.sort(key=lambda pair: -pair[0])  # a stable sort: among equals the newest stays first
     return tuple(_hit(asked, points, row) for points, row in weighed[:limit])
 
 

@@ -137,7 +137,10 @@ class SessionFilter:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A message that was found. `marks` are the places in `snippet` of what was looked for."""
+    """A message that was found. `marks` are the places in `snippet` of what was looked for.
+
+    `score` compares the hits of one search with each other; it is 0 where the newest come first.
+    """
 
     session: str
     title: str

@@ -101,12 +101,13 @@ def _step(session: SessionRecord, found: dict[str, list[Any]]) -> Step:
 
 
 def _message(found: dict[str, Any]) -> Message:
-    annex = tuple(Annex(**a) for a in found.pop("annex"))
-    return Message(**found, annex=annex, tool_calls=tuple(ToolCall(**c) for c in found.pop("tool_calls")))
+    annex = tuple(Annex(**a) for a in found["annex"])
+    tool_calls = tuple(ToolCall(**c) for c in found["tool_calls"])
+    return Message(**{**found, "annex": annex, "tool_calls": tool_calls})
 
 
 def _call(found: dict[str, Any]) -> CallRecord:
-    inserts = tuple((at, text) for at, text in found.pop("inserts"))
+    inserts = tuple((at, text) for at, text in found["inserts"])
     return CallRecord(**{**found, "usage": Usage(**found["usage"]), "inserts": inserts})
 
 

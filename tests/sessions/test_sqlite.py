@@ -1,0 +1,184 @@
+"""What only a file can suffer: other versions, damage, a full folder, many processes, sudden death."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from hermes.errors import StoreError
+from hermes.sessions import leases
+from hermes.sessions.base import ScriptStore
+from hermes.sessions.sqlite import SqliteStore
+from tests.sessions.conftest import Place
+from tests.sessions.said import a_session, a_turn, told
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Place:
+    path = str(tmp_path / "home" / "sessions.db")
+    return Place(lambda: SqliteStore(path), path)
+
+
+def test_a_new_file_is_for_its_owner_only_and_leaves_nothing_beside_it(file: Place) -> None:
+    async def use(store: ScriptStore) -> set[int]:
+        await store.create(a_session(), a_turn())
+        return {os.stat(entry.path).st_mode & 0o777 for entry in os.scandir(os.path.dirname(file.location))}
+
+    assert file.run(use) == {0o600}
+    assert os.listdir(os.path.dirname(file.location)) == ["sessions.db"]
+
+
+def test_a_newer_schema_is_refused_and_left_alone(file: Place) -> None:
+    file.run(lambda store: store.create(a_session()))
+    with closing(apsw.Connection(file.location)) as raw:
+        raw.pragma("user_version", 99)
+    for use in (lambda s: s.get("s1"), lambda s: s.create(a_session("s2"))):
+        with pytest.raises(
+            StoreError, match="has schema 99, this Hermes knows up to 1: a newer Hermes wrote it"
+        ):
+            file.run(use)
+
+
+@pytest.mark.parametrize("spoil", ["head", "middle", "text"])
+def test_a_damaged_file_is_told_and_left_as_it_is(file: Place, spoil: str) -> None:
+    file.run(lambda store: store.create(*told(*(f"some words {i} " * 50 for i in range(100)))))
+    data = bytearray(Path(file.location).read_bytes())
+    if spoil == "text":
+        data = bytearray(b"These are notes, no database. " * 1000)
+    elif spoil == "head":
+        data[:200] = b"\xff" * 200
+    else:
+        data[8192 : len(data) - 8192] = b"\xff" * (len(data) - 16384)
+    Path(file.location).write_bytes(data)
+    with pytest.raises(StoreError, match=r"sessions\.db is damaged .* left as it is"):
+        file.run(lambda store: store.messages("s1"))
+    assert Path(file.location).read_bytes() == bytes(data)
+
+
+def test_check_tells_of_what_does_not_fit_together(file: Place) -> None:
+    async def use(store: ScriptStore) -> None:
+        await store.create(a_session(), a_turn())
+        await store.create(a_session("s2"), a_turn())
+        assert await store.check() == ()
+
+    file.run(use)
+    with closing(apsw.Connection(file.location)) as raw:
+        raw.execute("DELETE FROM messages WHERE session = 1 AND seq = 0")
+        raw.execute("DELETE FROM fragments WHERE session = 1 AND n = 0")
+        raw.execute("DELETE FROM calls WHERE session = 2")
+        raw.execute("INSERT INTO messages VALUES (99, 98, 0, 'user', '', '')")
+    assert file.run(lambda store: store.check()) == (
+        "session s1: 2 messages are counted, 1 are there",
+        "session s2: 1 calls are counted, 0 are there",
+        "session s1: a fragment of epoch 0 is missing",
+        "1 messages belong to no session",
+    )
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    store = SqliteStore(str(tmp_path / "file" / "sessions.db"))
+
+    async def use() -> None:
+        with pytest.raises(
+            StoreError, match=r"file/sessions\.db cannot be used: (not a directory|file exists)"
+        ):
+            await store.create(a_session())
+        await store.close()
+
+    asyncio.run(use())
+
+
+def test_a_writer_waits_for_one_who_holds_the_file(file: Place) -> None:
+    async def use(store: ScriptStore) -> int:
+        await store.create(a_session())
+        with closing(apsw.Connection(file.location)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            steps = asyncio.gather(*(store.create(a_session(f"w{i}")) for i in range(50)))
+            await asyncio.sleep(0.05)
+            assert not steps.done()
+            other.execute("COMMIT")
+            await steps
+        return len(await store.list(limit=100))
+
+    assert file.run(use) == 51
+
+
+def test_one_broken_step_does_not_take_others_with_it(file: Place) -> None:
+    async def use(store: ScriptStore) -> tuple[list[object], int]:
+        await store.create(a_session())
+        many = [store.create(a_session(f"w{i % 3}")) for i in range(6)]
+        done = await asyncio.gather(*many, return_exceptions=True)
+        return [type(d) for d in done], len(await store.list())
+
+    assert file.run(use) == ([type(None)] * 3 + [StoreError] * 3, 4)
+
+
+def test_what_is_no_record_is_an_error_for_its_caller_alone_and_the_writer_lives_on(file: Place) -> None:
+    async def use(store: ScriptStore) -> None:
+        with pytest.raises(AttributeError):
+            await store.create("no session")  # type: ignore[arg-type]
+        await store.create(a_session())
+        assert await store.get("s1") == a_session()
+
+    file.run(use)
+
+
+def test_a_closed_store_says_so(file: Place) -> None:
+    async def use(store: ScriptStore) -> None:
+        await store.create(a_session())
+        await store.close()
+        with pytest.raises(StoreError, match="is closed"):
+            await store.create(a_session("s2"))
+
+    file.run(use)
+
+
+def test_what_a_dead_process_discarded_is_gone_after_the_next_start(file: Place) -> None:
+    async def use(store: ScriptStore) -> None:
+        await store.create(*told(*(f"word{i}" for i in range(1200))))
+        await store.create(*told("other", name="s2"))
+
+    file.run(use)
+    with closing(apsw.Connection(file.location)) as raw:
+        raw.execute("UPDATE sessions SET deleted = 1 WHERE id = 's1'")
+    file.run(lambda store: store.rename("s2", "x"))
+    with closing(apsw.Connection(file.location)) as raw:
+        counts = [
+            raw.execute(f"SELECT count(*) FROM {table}").get
+            for table in ("messages", "fragments", "sessions")
+        ]
+        words = raw.execute("SELECT count(*) FROM words WHERE words MATCH 'word7'").get
+    assert (counts, words) == ([1, 1, 1], 0)
+
+
+def test_what_a_dead_process_held_is_free(file: Place) -> None:
+    program = (
+        "import asyncio, os, signal, sys\n"
+        "from hermes.sessions.sqlite import SqliteStore\n"
+        "async def main():\n"
+        "    await SqliteStore(sys.argv[1]).claim('s1', 'a terminal that dies')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, file.location], check=False)
+    assert done.returncode == -signal.SIGKILL
+    file.run(lambda store: store.claim("s1", "another"))
+
+
+def test_who_is_alive() -> None:
+    me = leases.this_process()
+    place, pid, started = me.rsplit("|", 2)
+    assert leases.is_alive(me, 0, 10**9)
+    assert not leases.is_alive(f"{place}|{pid}|{started}1", 0, 0)
+    elsewhere = f"another|{pid}|{started}"
+    assert leases.is_alive(elsewhere, 1000, 1000 + leases.PRESUMED - 1)
+    assert not leases.is_alive(elsewhere, 1000, 1000 + leases.PRESUMED)
