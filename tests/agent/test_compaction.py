@@ -11,9 +11,12 @@ import pytest
 
 from hermes.agent.compaction.compactor import GIVE_UP
 from hermes.agent.session import Session
+from hermes.errors import StoreError
 from hermes.messages import Annex, Message, ModelRequest
 from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.scripted import PROFILE, ScriptedModel, Step, call
+from hermes.sessions.records import Step as StoredStep
+from hermes.sessions.sqlite import SqliteStore
 from hermes.tooling import Tool, ToolContext, ToolSpec
 from hermes.turns import TurnEnded, TurnRequest
 from tests.agent.compaction_world import (
@@ -287,6 +290,35 @@ async def test_what_was_stopped_leaves_the_session_as_it_was(world: World) -> No
     assert as_resumed(session(agent)) == before
     assert await world.store.messages(agent.session_id) == stored
     assert await say(agent, "u3") == []
+
+
+class Failing(SqliteStore):
+    """A store on a full disk, while `full`."""
+
+    full = False
+
+    async def commit(self, session_id: str, step: StoredStep) -> None:
+        if self.full:
+            raise StoreError("the disk is full")
+        await super().commit(session_id, step)
+
+
+@in_world(SMALL)
+async def test_a_store_that_fails_meanwhile_gets_all_of_it_later(world: World) -> None:
+    await world.store.close()
+    world.store = store = Failing(world.store.path)
+    talker = model([long("a1"), long("a2"), account("x"), "a3"])
+    agent = world.agent(talker)
+    await say(agent, long("u1"), long("u2"))
+    store.full = True
+    told = notices(await events_of(agent.compact()))
+    assert [t for t in told if "the disk is full" in t] == [
+        "error: this step is not saved yet (the disk is full); it will be stored with the next one"
+    ]
+    store.full = False
+    assert await say(agent, "u3") == []
+    resumed = await Session.resume(store, agent.session_id, world.clock)
+    assert as_resumed(resumed) == as_resumed(session(agent))
 
 
 @in_world(SMALL)

@@ -11,7 +11,7 @@ from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Step, run_calls
 from hermes.agent.session import STOPPED, Session, call_record
 from hermes.contracts import Model
-from hermes.errors import ModelError, SessionBusy, StoreError
+from hermes.errors import ModelError
 from hermes.messages import Annex, Completed, Message, ReasoningDelta, Restarted, TextDelta, ToolCall, Usage
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin
@@ -132,7 +132,7 @@ class Turn:
         """One call of the model; its answer is appended. A failure is told and ends the turn."""
         codec, profile = self.model.codec, self.model.profile
         request = self.session.request(codec, profile, self.limits.max_tokens)
-        for notice in await self._save():  # what is sent is stored before it is sent
+        for notice in await self.session.keep():  # what is sent is stored before it is sent
             yield NoticeShown(notice)
         started = self.session.clock().isoformat(timespec="milliseconds")
         heard: list[str] = []
@@ -174,7 +174,7 @@ class Turn:
     async def _act(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Run the calls of one answer; one result for each is appended, whatever happens."""
         if any(c.name in self.tools and self.tools[c.name].effects for c in calls):
-            for notice in await self._save():  # what is about to act outside is on record first
+            for notice in await self.session.keep():  # what is about to act outside is on record first
                 yield NoticeShown(notice)
         step = Step.of(calls)
         try:
@@ -228,18 +228,7 @@ class Turn:
             )
         self._stopped([])
 
-    async def _save(self) -> tuple[Notice, ...]:
-        """Store what is new. A store that fails for now stops nobody: what it missed comes later."""
-        try:
-            await self.session.save()
-        except SessionBusy:
-            raise
-        except StoreError as error:
-            text = f"this step is not saved yet ({error}); it will be stored with the next one"
-            return (Notice("error", text, Origin("sessions")),)
-        return ()
-
     async def _ended(self, reason: str, text: str = "") -> AsyncGenerator[Event, None]:
-        for notice in await self._save():
+        for notice in await self.session.keep():
             yield NoticeShown(notice)
         yield TurnEnded(text, self.usage, self.calls, reason)  # type: ignore[arg-type]

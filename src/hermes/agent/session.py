@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from hermes.contracts import Codec, ModelProfile
-from hermes.errors import StoreError
+from hermes.errors import SessionBusy, StoreError
 from hermes.messages import Completed, Message, ModelRequest, ToolSpec, Usage
 from hermes.prompt import SystemPrompt
-from hermes.provenance import digest_of
+from hermes.provenance import Notice, Origin, digest_of
 from hermes.sessions.contract import Store
 from hermes.sessions.records import (
     NO_CHAIN,
@@ -254,6 +254,17 @@ class Session:
         except StoreError:
             self._step = _before(step, self._step)  # nothing is lost: it is stored with the next step
             raise
+
+    async def keep(self) -> tuple[Notice, ...]:
+        """`save`, where a store that fails for now stops nobody: what it missed comes later."""
+        try:
+            await self.save()
+        except SessionBusy:
+            raise
+        except StoreError as error:
+            text = f"this step is not saved yet ({error}); it will be stored with the next one"
+            return (Notice("error", text, Origin("sessions")),)
+        return ()
 
     # -- change -------------------------------------------------------------------------------------------
 

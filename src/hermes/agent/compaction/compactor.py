@@ -68,9 +68,13 @@ class Compactor:
         window = min(profile.context_window or before, before) if forced else profile.context_window or before
         selection = self._select(session, profile, window)
         if selection is None:
-            yield await self._without_account(session, profile, before, window)
+            yield self._without_account(session, profile, before, window)
+            for notice in await session.keep():
+                yield NoticeShown(notice)
             return
         yield _notice("info", f"the conversation is being summarised: it takes about {before:,} tokens")
+        for notice in await session.keep():  # what is sent is stored before it is sent
+            yield NoticeShown(notice)
         try:
             answer = await self._ask(session, model, selection, focus)
         except ModelError as error:
@@ -80,7 +84,8 @@ class Compactor:
         account, problem = self._read(answer)
         if not problem:
             problem = self._adopt(session, profile, selection, account, window)
-        await session.save()
+        for notice in await session.keep():
+            yield NoticeShown(notice)
         if problem:
             yield self._failed(before, window, problem)
             return
@@ -151,7 +156,7 @@ class Compactor:
         self._begin(session, after, standing)
         return ""
 
-    async def _without_account(
+    def _without_account(
         self, session: Session, profile: ModelProfile, before: int, window: int
     ) -> NoticeShown:
         """Nothing is old enough to be summarised: only long results can make room."""
@@ -159,7 +164,6 @@ class Compactor:
         if before < self._limit(window) or after == tuple(session.visible):
             return self._failed(before, window, "nothing in it is old enough to be summarised")
         self._begin(session, after, session.standing)
-        await session.save()
         return self._succeeded(session, profile, before, window)
 
     def _begin(self, session: Session, messages: Sequence[Message], standing: dict[str, str]) -> None:
@@ -196,7 +200,6 @@ class Compactor:
 
 
 async def _call(session: Session, model: Model, request: ModelRequest) -> Completed:
-    await session.save()  # what is sent is stored before it is sent
     started = session.clock().isoformat(timespec="milliseconds")
     answer: Completed | None = None
     async with aclosing(model.stream(request)) as stream:
