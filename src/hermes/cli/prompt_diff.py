@@ -13,6 +13,7 @@ import click
 from hermes.agent.workdir import find_project
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import wants_colour
+from hermes.cli.stored import frozen_prompt
 from hermes.errors import UsageError
 from hermes.inspect.diff import PromptDiff, Side, diff_prompts
 from hermes.inspect.revision import check_out, is_revision
@@ -37,6 +38,7 @@ def command(ctx: click.Context, asked: Asked, a: str, b: str, as_json: bool) -> 
       platform:NAME         ... for another surface
       cwd:DIR               ... in another directory
       rev:REVISION          ... with the context files of a git revision
+      session:ID            the frozen prompt of a stored session
       saved:NAME            a prompt kept with `hermes prompt save`
       FILE.json             an exported prompt (`hermes prompt show --json`, `save -o`)
     A directory, a kept name or a revision is also known without its prefix.
@@ -54,7 +56,7 @@ def command(ctx: click.Context, asked: Asked, a: str, b: str, as_json: bool) -> 
 
 def _side(name: str, asked: Asked, here: Built) -> Side:
     kind, colon, value = name.partition(":")
-    if not colon or kind not in ("model", "platform", "cwd", "rev", "saved"):
+    if not colon or kind not in ("model", "platform", "cwd", "rev", "saved", "session"):
         kind, value = _guess(name, here)
     root = find_project(here.facts.cwd.path).root
     if kind == "here":
@@ -66,8 +68,10 @@ def _side(name: str, asked: Asked, here: Built) -> Side:
         return Side(name, built.prompt, find_project(built.facts.cwd.path).root)
     if kind == "rev":
         return _at_revision(name, value, asked, here)
-    path = value if kind == "file" else saved_path(here.sources.home, value)
-    saved = load_saved(path)
+    if kind == "session":
+        saved = frozen_prompt(here.sources, value)
+    else:
+        saved = load_saved(value if kind == "file" else saved_path(here.sources.home, value))
     made_here = any(span.origin.path.startswith(root + os.sep) for span in saved.spans)
     return Side(name, saved, root if made_here else "")
 

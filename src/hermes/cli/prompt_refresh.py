@@ -1,0 +1,96 @@
+"""`hermes prompt refresh`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from datetime import datetime
+
+import click
+
+from hermes.agent.session import Session
+from hermes.agent.system_prompt import load_sources
+from hermes.cli.build import Asked, build, prompt_options
+from hermes.cli.screen import show_notices
+from hermes.cli.stored import with_store
+from hermes.contracts import ModelProfile
+from hermes.errors import UsageError
+from hermes.inspect.diff import Side, diff_prompts
+from hermes.prompt import SystemPrompt
+from hermes.sessions.contract import Store
+
+HOLDER = "hermes prompt refresh"
+
+
+@click.command("refresh")
+@click.argument("name", metavar="SESSION")
+@prompt_options
+@click.option("-y", "--yes", is_flag=True, help="Do it without asking.")
+def command(asked: Asked, name: str, yes: bool) -> None:
+    """Build the prompt of a stored session anew. What changes, and what that costs, is told first.
+
+    The conversation goes on behind the new prompt; the provider reads everything once more.
+    """
+
+    async def go(store: Store) -> None:
+        session_id = await store.resolve(name)
+        await store.claim(session_id, HOLDER)
+        try:
+            session = await Session.resume(store, session_id, lambda: datetime.now().astimezone())
+            built = build(_asked(asked, session))
+            show_notices(built.notices, quiet=True)
+            if _tell(session, built.prompt, built.facts.model) and _agreed(yes):
+                session.new_epoch("refresh", built.prompt, session.visible)
+                await session.save()
+                click.echo(f"The prompt of session {session_id} was built anew.")
+        finally:
+            await store.release(session_id, HOLDER)
+
+    with_store(load_sources(), go)
+
+
+def _asked(asked: Asked, session: Session) -> Asked:
+    """The options, with the session's own facts where they say nothing."""
+    record = session.record
+    name = f"{record.provider}:{record.model}" if record.provider else record.model
+    tools = ",".join(t.name for t in session.tools)
+    return replace(
+        asked,
+        session=record.id,
+        platform=record.platform,
+        model=asked.model or name,
+        tools=tools if asked.tools is None else asked.tools,
+    )
+
+
+def _tell(session: Session, prompt: SystemPrompt, profile: ModelProfile) -> bool:
+    """Say what would change and what it would cost; whether anything would."""
+    diff = diff_prompts(Side("now", session.prompt), Side("then", prompt), profile)
+    changed = [s for s in diff.sections if s.change != "same" and s.section != "session line"]
+    if not changed:
+        click.echo("Nothing in the prompt has changed.")
+        return False
+    for s in changed:
+        because = f" ({'; '.join(s.causes)})" if s.causes else ""
+        click.echo(
+            f"{s.tier} / {s.section}: {s.change}, {s.tokens_before:,} → {s.tokens_after:,} tokens{because}"
+        )
+    click.echo(f"About {session.last_input:,} tokens are read again{_money(session.last_input, profile)}.")
+    return True
+
+
+def _money(tokens: int, profile: ModelProfile) -> str:
+    prices = profile.prices
+    if not tokens or prices.input is None:
+        return ""
+    anew = tokens * prices.input / 1e6
+    cached = "" if prices.cache_read is None else f" instead of ${tokens * prices.cache_read / 1e6:.4f}"
+    return f": ${anew:.4f}{cached}, by the prices known of {profile.name}"
+
+
+def _agreed(yes: bool) -> bool:
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError("say --yes to do it; nothing was changed")
+    return click.confirm("Build it anew?")
