@@ -69,10 +69,11 @@ async def _tools(conversation: Conversation, argument: str) -> str:
         if switch not in ("on", "off") or not name.strip():
             raise UsageError("Say /tools on NAME or /tools off NAME; /tools alone lists them.")
         return agent.switch_tool(name.strip(), on=switch == "on")
-    return "\n".join(
-        f"{'off' if name in agent.off else 'on ':<4}{name:<16} {tool.spec.description.partition('.')[0]}"
+    lines = [
+        f"{'off' if name in agent.off else 'on':<4}{name:<16} {tool.spec.description.partition('.')[0]}"
         for name, tool in agent.tools.items()
-    )
+    ]
+    return "\n".join(lines) or "There are no tools."
 
 
 async def _model(conversation: Conversation, argument: str) -> str:

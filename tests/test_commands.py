@@ -1,0 +1,107 @@
+"""Commands with a slash, as any face passes them on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hermes.commands import COMMANDS, Conversation, answer
+from tests.agent.conftest import play
+from tests.agent.talk import Talk, make_tool
+
+__all__ = ["play"]
+
+Play = Callable[..., Talk]
+
+
+def test_every_command_answers_before_and_after_the_first_word(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        for name in COMMANDS:
+            assert await answer(conversation, f"/{name}")
+        conversation.ended = False
+        await talk.say("hello")
+        for name in sorted(set(COMMANDS) - {"new", "reset", "quit", "compress"}):
+            assert await answer(conversation, f"/{name}")
+
+    play(scene, ["ok"])
+
+
+def test_personality_lists_with_the_active_one_marked(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        assert (await answer(conversation, "/personality")).endswith("\n* none")
+        assert await answer(conversation, "/personality pirate") == (
+            "Personality: pirate, for this session, from your next message on."
+        )
+        listed = (await answer(conversation, "/personality")).splitlines()
+        assert [line for line in listed if line.startswith("*")] == [
+            "* pirate       a good-humoured captain, matey"
+        ]
+        assert len(listed) == 16
+        assert "pirate" in await answer(conversation, "/personality pirat")
+        assert await answer(conversation, "/personality none") == (
+            "Personality: none, for this session, from your next message on."
+        )
+
+    play(scene)
+
+
+def test_unknown_ones_suggest(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        assert await answer(conversation, "/personalty x") == (
+            "There is no command /personalty. Did you mean /personality?"
+        )
+        assert await answer(conversation, "/zzz") == "There is no command /zzz. /help lists them."
+
+    play(scene)
+
+
+def test_tools_are_listed_and_switched(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        assert await answer(conversation, "/tools") == "on  t                The tool t"
+        assert (await answer(conversation, "/tools off t")).startswith("t is off")
+        assert (await answer(conversation, "/tools")).startswith("off t")
+        assert await answer(conversation, "/tools on x") == "there is no tool 'x'; the tools are t"
+        assert (await answer(conversation, "/tools maybe")).startswith("Say /tools on NAME")
+
+    play(scene, tools=[make_tool("t", lambda: "")])
+
+
+def test_refresh_tells_the_price_first(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        assert "will get a new prompt anyway" in await answer(conversation, "/refresh")
+        await talk.say("hello")
+        told = await answer(conversation, "/refresh")
+        assert "tokens again that are cached now" in told
+        assert [e.reason for e in await talk.store.epochs(talk.agent.session_id)] == ["new session"]
+        await answer(conversation, "/refresh yes")
+        assert [e.reason for e in await talk.store.epochs(talk.agent.session_id)] == [
+            "new session",
+            "refresh",
+        ]
+        await talk.say("again")
+
+    play(scene, ["ok", "ok"])
+
+
+def test_resume_goes_on_with_another_session(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        await talk.say("first session")
+        first = talk.agent.session_id
+        await answer(conversation, "/new")
+        await talk.say("second session")
+        assert first in await answer(conversation, "/sessions")
+        assert await answer(conversation, f"/resume {first}") == f"Going on with session {first}."
+        await talk.say("back")
+        assert [m["content"].rpartition("\n")[2] for m in talk.last_messages()[1:]] == [
+            "first session",
+            "ok",
+            "back",
+        ]
+        assert "no session" in await answer(conversation, "/resume nowhere")
+
+    play(scene, ["ok"] * 3)
