@@ -217,10 +217,6 @@ class AIAgent:
     def set_model(self, model: Model) -> None:
         """Go on with another model. What was sent stays as it was sent."""
         self.model = model
-        if self.session is not None:
-            if self.session.record.codec != model.codec.name:
-                self.session.new_epoch("another provider", self.session.prompt, self.session.visible)
-            self.session.use(model.profile, model.codec)
 
     async def refresh(self) -> SystemPrompt:
         """Build the prompt anew on purpose; the conversation goes on behind it."""
@@ -307,11 +303,7 @@ class AIAgent:
         return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)
 
     async def _resume(self) -> Session:
-        session = await Session.resume(self.store, self.session_id, self.clock)
-        if session.record.codec != self.model.codec.name:
-            session.new_epoch("another provider", session.prompt, session.visible)
-            session.use(self.model.profile, self.model.codec)
-        return session
+        return await Session.resume(self.store, self.session_id, self.clock)
 
     def _facts(self, session_id: str) -> PromptFacts:
         return PromptFacts(

@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
-from hermes.errors import StoreError, UsageError
+from hermes.errors import ModelError, StoreError, UsageError
 from hermes.messages import Annex
+from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.scripted import PROFILE, ScriptedModel, Step, call
-from hermes.turns import EphemeralOverlay, NoticeShown
+from hermes.providers.wrappers import Fallback
+from hermes.turns import AnswerRestarted, EphemeralOverlay, NoticeShown
+from tests.agent.conftest import assert_append_only
 from tests.agent.talk import Talk, Ticking, make_tool
 from tests.world import NOW, write
 
@@ -348,3 +351,34 @@ def test_where_a_model_takes_system_messages_later_the_owners_words_are_one(play
 
     profile = replace(PROFILE, system_mid_conversation=True)
     play(scene, model=ScriptedModel(["ok", "ok"], profile=profile))
+
+
+def test_another_provider_ends_an_epoch_and_so_does_a_fallback(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("one")
+        down = ModelError("it is down", kind="other")
+        first = ScriptedModel([Step(error=down)], profile=replace(PROFILE, provider="first"))
+        second = ScriptedModel(
+            ["from the second", Step(calls=(call("t"),)), "again"],
+            profile=replace(PROFILE, provider="second", name="two"),
+            codec=AnthropicMessages(),
+        )
+        talk.agent.set_model(Fallback([first, second]))
+        assert await talk.say("two") == "from the second"
+        assert [e.reason for e in talk.events if isinstance(e, AnswerRestarted)] == [
+            "it is down. second:two takes over."
+        ]
+        assert await talk.say("three") == "again"
+        assert_append_only(second)
+        epochs = await talk.store.epochs(talk.agent.session_id)
+        assert [e.reason for e in epochs] == ["new session", "first takes over", "second takes over"]
+        record = await talk.store.get(talk.agent.session_id)
+        assert record is not None
+        assert (record.provider, record.model, record.codec) == ("second", "two", second.codec.name)
+        (_, made, *_) = await talk.store.calls(talk.agent.session_id)
+        fragments = await talk.store.fragments(talk.agent.session_id, made.epoch)
+        head = await talk.store.blob(talk.agent.session_id, made.head)
+        tail = await talk.store.blob(talk.agent.session_id, made.tail)
+        assert head + b",".join(f.body for f in fragments[: made.fragments]) + tail == second.bodies[0]
+
+    play(scene, ["ok"], [make_tool("t", lambda: "out")])

@@ -131,6 +131,7 @@ class Turn:
     async def _ask(self) -> AsyncGenerator[Event | Completed, None]:
         """One call of the model; its answer is appended. A failure is told and ends the turn."""
         codec, profile = self.model.codec, self.model.profile
+        self.session.speak_with(profile, codec)
         request = self.session.request(codec, profile, self.limits.max_tokens)
         for notice in await self.session.keep():  # what is sent is stored before it is sent
             yield NoticeShown(notice)
@@ -146,8 +147,12 @@ class Turn:
                             yield TextShown(text)
                         case ReasoningDelta(text):
                             yield ReasoningShown(text)
-                        case Restarted(reason):
+                        case Restarted(reason, _, another):
                             heard.clear()
+                            if another:
+                                codec, profile = self.model.codec, self.model.profile
+                                self.session.speak_with(profile, codec)
+                                request = self.session.request(codec, profile, self.limits.max_tokens)
                             yield AnswerRestarted(reason)
                         case Completed():
                             self.session.append(event.message)

@@ -292,9 +292,13 @@ class Session:
         state = self._state(carried=[int(m.id[1:]) for m in keep], begins=self.next_seq)
         self._change(epoch=number, prompt_json=prompt.to_json(), tools=_listed(self.tools), state=state)
 
-    def use(self, profile: ModelProfile, codec: Codec) -> None:
-        """Go on with another model of the same wire; nothing that was sent moves."""
-        self._change(model=profile.name, provider=profile.provider, codec=codec.name)
+    def speak_with(self, profile: ModelProfile, codec: Codec) -> None:
+        """Go on with this model. With the same provider and wire nothing moves; else an epoch ends."""
+        record = self.record
+        if (record.provider, record.codec) != (profile.provider, codec.name):
+            self.new_epoch(f"{profile.provider or profile.name} takes over", self.prompt, self.visible)
+        if (record.model, record.provider, record.codec) != (profile.name, profile.provider, codec.name):
+            self._change(model=profile.name, provider=profile.provider, codec=codec.name)
 
     def _state(self, **changes: object) -> str:
         state = {**json.loads(self.record.state), **changes}

@@ -22,9 +22,13 @@ ITS_OWN = PASSING | {"auth", "other"}
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long to keep trying, in seconds: `patience` in all, waits from `first`, doubling, to `longest`."""
+    """How long to keep trying, in seconds: `patience` in all, waits from `first`, doubling, to `longest`.
+
+    A server that cannot be reached at all is given up sooner, after `unreachable`.
+    """
 
     patience: float = 180.0
+    unreachable: float = 20.0
     first: float = 0.5
     longest: float = 30.0
 
@@ -74,7 +78,8 @@ class Retrying:
             except ModelError as error:
                 tries += 1
                 wait = self.policy.wait(tries, self._jitter(), error.retry_after)
-                left = begun + self.policy.patience - self._clock()
+                patience = self.policy.unreachable if error.kind == "network" else self.policy.patience
+                left = begun + patience - self._clock()
                 if error.kind not in PASSING or wait > left:
                     raise
                 reason = str(error)

@@ -1,0 +1,186 @@
+"""`hermes chat` as a person and as a script use it, with a provider on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from hermes.messages import ToolCall
+from tests.cli.runner import Done, hermes
+from tests.providers.loopback import Loopback, Reply
+from tests.world import make_home, make_project, write
+
+
+class Served:
+    """A home whose model is the loopback provider, and a project to talk in."""
+
+    def __init__(self, root: Path, provider: Loopback) -> None:
+        self.provider = provider
+        self.home = root / "home"
+        make_home(self.home)
+        self.project = make_project(root / "atlas")
+        write(self.home / "config.yaml", f"model:\n  default: scripted-1\n  base_url: {provider.base_url}\n")
+
+    def chat(self, *arguments: str, stdin: str = "", **environ: str) -> Done:
+        program = "import sys; from hermes.cli.entry import main; sys.exit(main())"
+        variables = {
+            "PATH": os.environ["PATH"],
+            "HERMES_HOME": str(self.home),
+            "SHELL": "/bin/bash",
+            **environ,
+        }
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", program, "chat", *arguments],
+            env=variables,
+            cwd=self.project,
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def hermes(self, *arguments: str) -> Done:
+        return hermes(*arguments, home=self.home, cwd=self.project)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Start the provider with its replies, in a thread of its own."""
+    stop, pool = Event(), ThreadPoolExecutor(1)
+
+    def start(*replies: Reply | str) -> Served:
+        ready = Event()
+        provider = Loopback(replies)
+
+        async def run() -> None:
+            async with provider.running():
+                ready.set()
+                await asyncio.to_thread(stop.wait)
+
+        pool.submit(asyncio.run, run())
+        assert ready.wait(10)
+        return Served(tmp_path, provider)
+
+    yield start
+    stop.set()
+    pool.shutdown()
+
+
+Serve = Callable[..., Served]
+
+
+def test_one_question_one_answer(serve: Serve) -> None:
+    served = serve("Good day.")
+    done = served.chat("-q", "hello")
+    assert (done.code, done.out) == (0, "Good day.\n")
+    body = json.loads(served.provider.calls[0].body)
+    assert body["model"] == "scripted-1"
+    assert body["messages"][-1]["content"].endswith("]\n\nhello")
+    assert "This is the atlas project." in body["messages"][0]["content"]
+
+
+def test_the_question_may_come_from_standard_input(serve: Serve) -> None:
+    served = serve("Seen.")
+    assert served.chat(stdin="a long\nquestion\n").out == "Seen.\n"
+    empty = served.chat(stdin=" \n")
+    assert empty.code == 2
+    assert "standard input is empty" in empty.err
+
+
+def test_a_tool_is_run_and_shown_beside_the_answer(serve: Serve) -> None:
+    served = serve(
+        Reply(calls=(ToolCall("1", "terminal", '{"command":"cat AGENTS.md"}'),)), "It uses pytest."
+    )
+    done = served.chat("-q", "what tests?")
+    assert (done.code, done.out.strip()) == (0, "It uses pytest.")
+    assert '· terminal {"command":"cat AGENTS.md"}' in done.err
+    result = json.loads(served.provider.calls[1].body)["messages"][-1]
+    assert result["content"].startswith("This is the atlas project.")
+    assert served.provider.connections == 1
+
+
+def test_a_session_is_gone_on_with(serve: Serve) -> None:
+    served = serve("first", "second")
+    served.chat("-q", "one")
+    listed = json.loads(served.hermes("sessions", "list", "--json").out)
+    session_id = (listed if isinstance(listed, list) else listed["sessions"])[0]["id"]
+    assert served.chat("-q", "two", "--resume", session_id).out == "second\n"
+    one, two = (call.body for call in served.provider.calls)
+    assert two.startswith(one.partition(b'],"model"')[0])
+    replayed = served.hermes("sessions", "replay", session_id, "2")
+    assert replayed.out.encode() == two
+    same = served.hermes(
+        "prompt", "diff", f"session:{session_id}", "here", "--at-time", "2026-03-30T14:30:00Z"
+    )
+    assert same.code == 1
+    assert "volatile / session line: changed" in same.out
+
+
+def test_events_as_json_lines(serve: Serve) -> None:
+    served = serve("ok")
+    events = [json.loads(line) for line in served.chat("-q", "x", "--json").out.splitlines()]
+    assert [e["event"] for e in events] == ["TextShown", "TurnEnded"]
+    assert events[-1] == {
+        "event": "TurnEnded",
+        "text": "ok",
+        "usage": events[-1]["usage"],
+        "calls": 1,
+        "reason": "done",
+    }
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(status=401, body={"error": {"message": "bad key"}}), "key"),
+        (Reply(status=404, body={"error": {"message": "no such model"}}), "scripted-1"),
+        (Reply(status=400, body={"error": {"message": "maximum context length"}}), "context"),
+    ],
+)
+def test_what_a_provider_refuses_is_told_in_words(serve: Serve, reply: Reply, said: str) -> None:
+    served = serve(reply, reply, reply, reply)
+    done = served.chat("-q", "x")
+    assert done.code == 5
+    assert "error: " in done.err
+    assert said in done.err
+
+
+def test_without_a_model_the_error_says_what_to_do(tmp_path: Path) -> None:
+    done = hermes("chat", "-q", "x", home=tmp_path / "home", cwd=tmp_path)
+    assert done.code in (1, 2)
+    assert "model" in done.err
+    assert "hermes config set model.default" in done.err or "--model" in done.err
+
+
+def test_without_a_network_the_error_says_so(tmp_path: Path) -> None:
+    write(tmp_path / "home" / "config.yaml", "model:\n  default: m\n  base_url: http://127.0.0.1:9/v1\n")
+    done = hermes("chat", "-q", "x", home=tmp_path / "home", cwd=tmp_path)
+    assert done.code == 5
+    assert "127.0.0.1:9" in done.err
+
+
+def test_a_personality_for_one_question(serve: Serve) -> None:
+    served = serve("Aye.")
+    assert served.chat("-q", "x", "--personality", "pirate").out == "Aye.\n"
+    assert "good-humoured pirate" in json.loads(served.provider.calls[0].body)["messages"][-1]["content"]
+    assert served.chat("-q", "x", "--personality", "nobody").code == 2
+
+
+def test_the_ephemeral_prompt_of_the_environment(serve: Serve) -> None:
+    served = serve("Oui.")
+    served.chat("-q", "x", HERMES_EPHEMERAL_SYSTEM_PROMPT="Answer in French.")
+    messages = json.loads(served.provider.calls[0].body)["messages"]
+    assert "Answer in French." in messages[-1]["content"]
+    assert "Answer in French." not in messages[0]["content"]
