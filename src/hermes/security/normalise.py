@@ -120,7 +120,7 @@ _ASCII = frozenset(map(chr, range(128)))
 
 
 # What NFKC leaves alone though it reads as another: Russian io, often written ie, and letters with strokes.
-_READINGS = {"\u0451": "\u0435", "\u0131": "i", "\u0142": "l", "\u0111": "d", "\u00f8": "o"}
+_READINGS = {"\u0451": "\u0435", "\u0131": "i", "\u0142": "l", "\u00df": "s", "\u0111": "d", "\u00f8": "o"}
 _READINGS |= dict.fromkeys("\u2018\u2019\u02bc\u2032\uff07", "'")
 # Han, kana and Hangul stand for themselves; letters of the drawn alphabets are told by their name.
 _ITSELF = ((0x3040, 0x30FF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3))
