@@ -151,12 +151,17 @@ def marked_body(frame: Frame, fragments: Sequence[bytes], tail: bytes, marks: Ma
     head = frame.head
     for number, mark in reversed(marks.blocks):
         head = head[: frame.ends[number]] + mark + head[frame.ends[number] :]
-    if marks.fragments:
-        copy = list(fragments)
-        for number, mark in marks.fragments:
-            copy[number] = copy[number][:-3] + mark + b"}]}"
-        fragments = copy
-    return head + b",".join(fragments) + tail
+    return head + b",".join(with_marks(fragments, marks)) + tail
+
+
+def with_marks(fragments: Sequence[bytes], marks: Marks) -> Sequence[bytes]:
+    """The fragments, those that are marked with their marks."""
+    if not marks.fragments:
+        return fragments
+    copy = list(fragments)
+    for number, mark in marks.fragments:
+        copy[number] = copy[number][:-3] + mark + b"}]}"
+    return copy
 
 
 def unmarked(body: bytes) -> bytes:
