@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from hermes.contracts import CacheRules
 from hermes.messages import ToolCall, Usage
@@ -31,7 +32,7 @@ class Reply:
     """What the server answers. `piece` cuts the stream into writes of so many bytes; `newline` ends lines.
 
     `drop_after` so many events the connection is cut; `error` is then sent as an event in place of the rest.
-    `status` other than 200 sends `body` alone. `hold` waits for ever after `drop_after` events.
+    A `body`, or a `status` other than 200, is sent as JSON alone. `hold` waits for ever after what is sent.
     """
 
     text: str = ""
@@ -113,7 +114,7 @@ class Loopback:
         first, *lines = head.rstrip("\r\n").split("\r\n")
         headers = {n.lower(): v for n, _, v in (line.partition(": ") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        path = first.split(" ")[1].removeprefix("/v1")
+        path = urlsplit(first.split(" ")[1]).path.removeprefix("/v1")  # a proxy gets the whole address
         if path == "/models":
             data = [{"id": name, "object": "model"} for name in self.models]
             return await _send_json(writer, 200, {"object": "list", "data": data})
@@ -121,7 +122,7 @@ class Loopback:
         self.calls.append(call)
         reply = next(self.replies)
         reply = Reply(reply) if isinstance(reply, str) else reply
-        if reply.status != 200:
+        if reply.status != 200 or reply.body is not None:
             return await _send_json(writer, reply.status, reply.body, reply.headers)
         json.loads(body)
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -306,9 +305,7 @@ def test_nobody_there() -> None:
 
 def test_a_server_that_does_not_stream() -> None:
     """Some answer with one JSON document, whatever they are asked."""
-    import httpx2
-
-    answers = {
+    answers: dict[Wire, object] = {
         "openai-chat": {
             "id": "x",
             "choices": [{"message": {"role": "assistant", "content": "whole"}, "finish_reason": "stop"}],
@@ -323,20 +320,19 @@ def test_a_server_that_does_not_stream() -> None:
         },
     }
 
-    async def ask(wire: Wire, answer: object) -> Completed:
-        told = {"content": json.dumps(answer), "headers": {"content-type": "application/json"}}
-        transport = httpx2.MockTransport(lambda _: httpx2.Response(200, **told))
-        return await done(
-            HttpModel(Endpoint("lab", "https://lab/v1", wire), PLAIN, Key("", ""), transport=transport)
-        )
-
-    for wire in WIRES:
-        last = asyncio.run(ask(wire, answers[wire]))
+    async def use(model: HttpModel) -> None:
+        last = await done(model)
         assert (last.message.text, last.usage, last.stop) == ("whole", Usage(3, 0, 0, 1), "end")
         with pytest.raises(ModelError, match="boom"):
-            asyncio.run(ask(wire, {"error": {"message": "boom"}}))
+            await done(model)
         with pytest.raises(ModelError, match="not JSON"):
-            asyncio.run(ask(wire, None))
+            await done(model)
+
+    for wire in WIRES:
+        wrong = {"error": {"message": "boom"}}
+        server = Loopback([Reply(body=answers[wire]), Reply(body=wrong), Reply(body=[])])
+        run(server, use, wire)
+        assert server.connections == 1
 
 
 def test_no_key_no_header() -> None:

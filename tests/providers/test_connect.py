@@ -207,7 +207,7 @@ def test_openai_gets_its_fields() -> None:
 
 @pytest.mark.parametrize("module", ["openai_chat", "anthropic", "scripted", "wrappers", "connect", "client"])
 def test_importing_brings_in_no_http(module: str) -> None:
-    heavy = {"httpx2", "anyio", "keyring"}
+    heavy = {"httpx2", "anyio", "keyring", "truststore", "urllib.request", "http.client"}
     code = f"import sys, hermes.providers.{module}; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

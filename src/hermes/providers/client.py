@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
 
 from hermes.contracts import ModelProfile
 from hermes.errors import ModelError
@@ -14,12 +13,10 @@ from hermes.providers.cache_marks import Frame, MarkPolicy, WireCodec, marked_bo
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import broken_stream, unreachable
 from hermes.providers.http import Http, Reply
+from hermes.providers.http1 import ProxyFor, system_proxy
 from hermes.providers.keys import Key
 from hermes.providers.openai_answer import ChatAnswer
 from hermes.providers.openai_chat import OpenAiChat
-
-if TYPE_CHECKING:
-    import httpx2
 
 
 def codec_for(endpoint: Endpoint) -> WireCodec:
@@ -38,12 +35,12 @@ class HttpModel:
         profile: ModelProfile,
         key: Key,
         policy: MarkPolicy = MarkPolicy(),  # noqa: B008 - it is a value
-        transport: httpx2.AsyncBaseTransport | None = None,
+        proxy_for: ProxyFor = system_proxy,
     ) -> None:
         self.endpoint = endpoint
         self.profile = profile
         self.codec = codec_for(endpoint)
-        self.http = Http(endpoint, key, transport)
+        self.http = Http(endpoint, key, proxy_for)
         self.policy = policy
         self._framed: tuple[tuple[object, ...], Frame] | None = None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from hermes.config.records import Config, secret
 from hermes.contracts import Model, ModelProfile
@@ -18,9 +17,6 @@ from hermes.providers.names import parse_name
 from hermes.providers.profiles import override_notices, profile_for
 from hermes.providers.wrappers import Fallback, Retrying
 
-if TYPE_CHECKING:
-    import httpx2
-
 
 def connect(
     name: str,
@@ -28,17 +24,14 @@ def connect(
     *,
     environment: Lookup = secret,
     keyring: Lookup | None = None,
-    transport: httpx2.AsyncBaseTransport | None = None,
 ) -> Model:
     """The model of a name, or the configured one for "", with retries. Nothing is sent.
 
     Several names with commas are a fallback chain. ConfigError when a name or its provider makes no sense,
-    ModelError when there is no key. `transport` stands in for the network in tests.
+    ModelError when there is no key.
     """
     models = [
-        Retrying(
-            connect_one(one.strip(), config, environment=environment, keyring=keyring, transport=transport)
-        )
+        Retrying(connect_one(one.strip(), config, environment=environment, keyring=keyring))
         for one in name.split(",")
     ]
     return models[0] if len(models) == 1 else Fallback(models)
@@ -50,12 +43,11 @@ def connect_one(
     *,
     environment: Lookup = secret,
     keyring: Lookup | None = None,
-    transport: httpx2.AsyncBaseTransport | None = None,
 ) -> HttpModel:
     """One model without retries; see `connect`."""
     endpoint, profile = resolve(name, config)
     policy, _ = mark_policy(config.free.get("cache"), profile.cache)
-    return HttpModel(endpoint, profile, find_key(endpoint, environment, keyring), policy, transport)
+    return HttpModel(endpoint, profile, find_key(endpoint, environment, keyring), policy)
 
 
 def connect_notices(config: Config, profile: ModelProfile) -> tuple[Notice, ...]:

@@ -1,41 +1,34 @@
-"""One provider over HTTP: one client, one connection kept for the calls of a session."""
+"""One provider over HTTP: its headers, its refusals, its answers as they come."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import Any
 
 from hermes.errors import ModelError
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import refused, unreachable
+from hermes.providers.http1 import HttpFailure, Pool, ProxyFor, Response, system_proxy
 from hermes.providers.keys import Key
 from hermes.providers.sse import Event, EventParser
 
-if TYPE_CHECKING:
-    import httpx2
-
-CONNECT_SECONDS = 15.0
-IDLE_SECONDS = 120.0
-"""How long an unused connection is kept: a tool may run for a while between two calls."""
 DRAIN_SECONDS = 0.5
 MAX_ERROR_BYTES = 64 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 ANTHROPIC_VERSION = "2023-06-01"
-USER_AGENT = "hermes"
 
 
 class Http:
-    """The connection to an endpoint. `transport` stands in for the network in tests."""
+    """An endpoint that can be called; one connection is kept for the calls of a session."""
 
-    def __init__(
-        self, endpoint: Endpoint, key: Key, transport: httpx2.AsyncBaseTransport | None = None
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, key: Key, proxy_for: ProxyFor = system_proxy) -> None:
         self.endpoint = endpoint
         self.key = key
-        self._transport = transport
-        self._client: httpx2.AsyncClient | None = None
+        self._proxy_for = proxy_for
+        self._pool: Pool | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -44,91 +37,62 @@ class Http:
     @asynccontextmanager
     async def post(self, path: str, body: bytes, model: str) -> AsyncIterator[Reply]:
         """Send a body and give the reply as it comes. ModelError when it fails, at any point."""
-        import httpx2
-
-        client = self.client()
-        request = client.build_request(
-            "POST", f"{self.endpoint.base_url}/{path}", content=body, headers=self._headers()
-        )
         try:
-            response = await client.send(request, stream=True)
+            response = await self.pool().send("POST", path, self._headers(), body)
             try:
-                if response.status_code != 200:
-                    await self._refuse(response, model)
-                reply = Reply(response)
-                try:
-                    yield reply
-                finally:
-                    await reply.close()
+                if response.status != 200:
+                    raise await self._refusal(response, model)
+                yield Reply(response)
             finally:
-                await response.aclose()
-        except httpx2.HTTPError as error:
-            # Not chained: an error about a header would show the key.
-            raise unreachable(self.endpoint, _problem(error)) from None
+                await response.close()
+        except HttpFailure as failure:
+            raise unreachable(self.endpoint, str(failure)) from None
 
     async def names(self) -> tuple[str, ...]:
         """The names of the models that the provider offers, sorted. ModelError when it does not tell."""
-        import httpx2
-
-        client = self.client()
         try:
-            response = await client.get(f"{self.endpoint.base_url}/models", headers=self._headers())
-        except httpx2.HTTPError as error:
-            raise unreachable(self.endpoint, _problem(error)) from None
-        if response.status_code != 200:
-            raise refused(
-                self.endpoint, self.key, "", response.status_code, response.content, response.headers
-            )
-        return _names(response.content)
+            response = await self.pool().send("GET", "models", self._headers())
+            try:
+                body = await response.whole(MAX_BYTES)
+            finally:
+                await response.close()
+        except HttpFailure as failure:
+            raise unreachable(self.endpoint, str(failure)) from None
+        if response.status != 200:
+            raise refused(self.endpoint, self.key, "", response.status, body, response.headers)
+        return _names(body)
 
-    def client(self) -> httpx2.AsyncClient:
-        """The one client, made at its first use; a new event loop needs a new one."""
-        import httpx2
-
+    def pool(self) -> Pool:
+        """The connections; a new event loop needs new ones."""
         loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
-            local = self.endpoint.is_local
+        if self._pool is None or self._loop is not loop:
             self._loop = loop
-            self._client = httpx2.AsyncClient(
-                transport=self._transport,
-                # Without TLS its certificates need not be read, which takes longer than a call.
-                verify=not self.endpoint.base_url.startswith("http:"),
-                trust_env=not local,  # a proxy does not lead to this machine
-                timeout=httpx2.Timeout(self.endpoint.timeout, connect=CONNECT_SECONDS),
-                limits=httpx2.Limits(
-                    max_connections=None, max_keepalive_connections=20, keepalive_expiry=IDLE_SECONDS
-                ),
+            local = self.endpoint.is_local  # no proxy leads to this machine
+            self._pool = Pool(
+                self.endpoint.base_url, self.endpoint.timeout, (lambda _: "") if local else self._proxy_for
             )
-        return self._client
+        return self._pool
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        client, self._client = self._client, None
-        if client is not None and self._loop is asyncio.get_running_loop():
-            await client.aclose()
+        pool, self._pool = self._pool, None
+        if pool is not None and self._loop is asyncio.get_running_loop():
+            await pool.close()
 
-    async def _refuse(self, response: httpx2.Response, model: str) -> None:
-        body = bytearray()
-        async for piece in response.aiter_bytes():
-            body += piece
-            if len(body) > MAX_ERROR_BYTES:
-                break
+    async def _refusal(self, response: Response, model: str) -> ModelError:
+        body = await response.whole(MAX_ERROR_BYTES)
         names: tuple[str, ...] = ()
-        if response.status_code == 404:
-            try:
+        if response.status == 404:
+            with suppress(ModelError):  # it is only for a hint
                 names = await self.names()
-            except ModelError:  # it is only for a hint
-                names = ()
-        raise refused(
-            self.endpoint, self.key, model, response.status_code, bytes(body), response.headers, names
-        )
+        return refused(self.endpoint, self.key, model, response.status, body, response.headers, names)
 
     def _headers(self) -> dict[str, str]:
         headers = {
             "content-type": "application/json",
             "accept": "text/event-stream, application/json",
             "accept-encoding": "identity",
-            "user-agent": USER_AGENT,
+            "user-agent": "hermes",
         }
         if self.endpoint.wire == "anthropic-messages":
             headers["anthropic-version"] = ANTHROPIC_VERSION
@@ -142,9 +106,10 @@ class Http:
 class Reply:
     """An answer with status 200, as it comes."""
 
-    def __init__(self, response: httpx2.Response) -> None:
+    def __init__(self, response: Response) -> None:
         self.headers: Mapping[str, str] = response.headers
-        self._pieces: AsyncGenerator[bytes, None] = response.aiter_bytes()
+        self._response = response
+        self._pieces = response.pieces()
 
     @property
     def is_stream(self) -> bool:
@@ -158,45 +123,21 @@ class Reply:
 
     async def whole(self) -> Any:
         """The JSON of an answer that is no stream; `None` when it is not JSON."""
-        body = b"".join([piece async for piece in self._pieces])
         try:
-            return json.loads(body)
+            return json.loads(await self._response.whole(MAX_BYTES))
         except ValueError:
             return None
 
     async def drain(self) -> None:
         """Read what follows the last event, so that the connection can be used again."""
-        try:
-            async with asyncio.timeout(DRAIN_SECONDS):
+        with suppress(TimeoutError, HttpFailure):  # then it is closed with the reply
+            async with asyncio.timeout(DRAIN_SECONDS), aclosing(self._pieces):
                 async for _ in self._pieces:
                     pass
-        except TimeoutError:
-            pass  # the connection is closed with the reply
-
-    async def close(self) -> None:
-        await self._pieces.aclose()
 
 
 def _names(body: bytes) -> tuple[str, ...]:
     try:
-        data = json.loads(body)
-        return tuple(sorted(str(model["id"]) for model in data["data"]))
+        return tuple(sorted(str(model["id"]) for model in json.loads(body)["data"]))
     except (ValueError, KeyError, TypeError):
         return ()
-
-
-def _problem(error: httpx2.HTTPError) -> str:
-    """What went wrong, by the kind of error alone: its text may hold a header."""
-    import httpx2
-
-    if "CERTIFICATE" in str(error).upper():
-        return "its certificate is not trusted here"
-    problems = (
-        (httpx2.ConnectTimeout, "it does not answer"),
-        (httpx2.TimeoutException, "no answer came in time"),
-        (httpx2.ProxyError, "the proxy refused the connection"),
-        (httpx2.ConnectError, "no connection could be made"),
-        (httpx2.UnsupportedProtocol, "its address does not begin with http:// or https://"),
-        (httpx2.LocalProtocolError, "the request could not be sent as it is"),
-    )
-    return next((text for kind, text in problems if isinstance(error, kind)), "the connection was broken off")
