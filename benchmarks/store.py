@@ -203,27 +203,28 @@ def writers(path: str, processes: int, rows: list[tuple[str, str]]) -> None:
     """So many processes append at once."""
     Store(path).close()
     context = get_context("spawn")
-    began = time.perf_counter()
     with context.Pool(processes) as pool:
-        results = pool.starmap(_write, [(path, f"w{i}", rows) for i in range(processes)])
-    wall = time.perf_counter() - began
+        results = pool.starmap(_write, [(path, f"w{i}", rows) for i in range(processes)], 1)
+    wall = max(ended for _, ended, _ in results) - min(began for began, _, _ in results)
     store = Store(path)
     stored = sum(len(store.load(f"w{i}")) for i in range(processes))
     store.close()
-    lat = sorted(took for result in results for took in result)
+    lat = sorted(took for _, _, result in results for took in result)
     print(f"  {processes} writers: {len(lat) / wall:,.0f}/s; {_spread(lat)}; lost {len(lat) - stored}")
 
 
-def _write(path: str, sid: str, rows: list[tuple[str, str]]) -> list[float]:
+def _write(path: str, sid: str, rows: list[tuple[str, str]]) -> tuple[float, float, list[float]]:
     store = Store(path)
     store.create(sid)
     lat = []
+    began = time.time()
     for role, body in rows:
         at = time.perf_counter()
         store.append(sid, role, body)
         lat.append(time.perf_counter() - at)
+    ended = time.time()
     store.close()
-    return lat
+    return began, ended, lat
 
 
 def limits(folder: str, rows: list[tuple[str, str]]) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -158,20 +155,6 @@ def test_what_a_dead_process_discarded_is_gone_after_the_next_start(file: Place)
         ]
         words = raw.execute("SELECT count(*) FROM words WHERE words MATCH 'word7'").get
     assert (counts, words) == ([1, 1, 1], 0)
-
-
-def test_what_a_dead_process_held_is_free(file: Place) -> None:
-    program = (
-        "import asyncio, os, signal, sys\n"
-        "from hermes.sessions.sqlite import SqliteStore\n"
-        "async def main():\n"
-        "    await SqliteStore(sys.argv[1]).claim('s1', 'a terminal that dies')\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "asyncio.run(main())\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program, file.location], check=False)
-    assert done.returncode == -signal.SIGKILL
-    file.run(lambda store: store.claim("s1", "another"))
 
 
 def test_who_is_alive() -> None:

@@ -17,14 +17,17 @@ from tests.sessions.said import HEAD, TAIL, a_call, a_session, a_step, stored
 TEXT = "turn {} of {}: the cache of the prompt is kept warm, 缓存命中 " + "and so on " * 20
 
 
-async def main(location: str, name: str, turns: int) -> None:
-    store: ScriptStore
+def store_at(location: str) -> ScriptStore:
     if location.startswith("postgres"):
         from hermes.sessions.postgres import PostgresStore
 
-        store = PostgresStore(location)
-    else:
-        store = SqliteStore(location)
+        return PostgresStore(location)
+    return SqliteStore(location)
+
+
+async def main(location: str, name: str, turns: int) -> None:
+    store = store_at(location)
+    await store.claim(name, "the victim")
     if await store.get(name) is None:
         await store.create(a_session(name))
     begun = len(await store.calls(name))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -49,6 +49,7 @@ class Dialect(NamedTuple):
     find: Callable[[Query, int | None, Sequence[Role]], tuple[str, tuple[Any, ...]]]
 
 
+_USAGE = tuple(f.name for f in fields(Usage))
 _CHANGED = (
     "UPDATE sessions SET title = ?, title_key = ?, platform = ?, model = ?, provider = ?, codec = ?,"
     " parent = ?, epoch = ?, state = ?, prompt = ?, tools = ? WHERE key = ?"
@@ -175,7 +176,7 @@ def _add_calls(key: int, calls: tuple[CallRecord, ...]) -> Script[None]:
                     f"call {c.n} names bytes {digest[:12]}… that are not stored; give them with it"
                 )
             ends.append(rows[0][0])
-        usage = compact({name: count for name, count in asdict(c.usage).items() if count})
+        usage = compact({n: count for n in _USAGE if (count := getattr(c.usage, n))})
         inserts = compact(c.inserts) if c.inserts else ""
         sent = (key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages)
         told = (storable(c.request_id), storable(c.model), storable(c.stop), c.predicted, inserts)

@@ -38,7 +38,7 @@ def connect(path: str) -> apsw.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = apsw.Connection(path)
         connection.set_busy_handler(_patience())
-        _patiently(lambda: connection.execute(_SETTINGS))
+        _patiently(lambda: connection.execute(_SETTINGS).fetchall())
     return connection
 
 
