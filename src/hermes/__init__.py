@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from hermes.version import __version__
 
+TYPE_CHECKING = False  # type checkers take it for true; `typing` itself would be half of `hermes --version`
 if TYPE_CHECKING:
+    from typing import Any
+
     from hermes.config import Config
     from hermes.run_agent import AIAgent
 
