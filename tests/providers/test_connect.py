@@ -123,11 +123,8 @@ def test_an_own_server_on_this_machine_is_known_as_local() -> None:
             configured({"lab": {"url": "http://x"}}),
             "providers.lab.url of config.yaml is not known; did you",
         ),
-        (
-            "lab:x",
-            configured({"lab": {"base_url": "ftp://x"}}),
-            "begins with http:// or https://, not 'ftp://x'",
-        ),
+        ("lab:x", configured({"lab": {"base_url": "ftp://x"}}), "holds no password, not 'ftp://x'"),
+        ("lab:x", configured({"lab": {"base_url": "http://me:pw@x"}}), "holds no password, not what it is"),
         ("lab:x", configured({"lab": {"base_url": "http://["}}), "begins with http"),
         ("lab:x", configured({"lab": {"wire": "soap"}}), "one of openai-chat, anthropic-messages"),
         ("lab:x", configured({"lab": {"timeout": 0}}), "seconds, above 0"),

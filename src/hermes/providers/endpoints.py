@@ -96,7 +96,9 @@ def _merged(endpoint: Endpoint, row: object) -> Endpoint:
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        # A password in an address would be shown with it: a key belongs elsewhere.
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        return sound and parts.port != 0
     except ValueError:
         return False
 
@@ -119,8 +121,9 @@ def _field(at: str, name: str, value: object) -> object:
         return value
     expected = {
         "keys": "names of environment variables",
-        "base_url": "an address that begins with http:// or https://",
+        "base_url": "an address that begins with http:// or https:// and holds no password",
         "wire": f"one of {', '.join(get_args(Wire))}",
         "timeout": "seconds, above 0",
     }.get(name, "true or false" if isinstance(defaults[name], bool) else "a text")
-    raise ConfigError(f"{at}.{name} of config.yaml must be {expected}, not {value!r}")
+    shown = "what it is" if name == "base_url" and "@" in str(value) else repr(value)
+    raise ConfigError(f"{at}.{name} of config.yaml must be {expected}, not {shown}")
