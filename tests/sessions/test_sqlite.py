@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import apsw
@@ -165,3 +166,44 @@ def test_who_is_alive() -> None:
     elsewhere = f"another|{pid}|{started}"
     assert leases.is_alive(elsewhere, 1000, 1000 + leases.PRESUMED - 1)
     assert not leases.is_alive(elsewhere, 1000, 1000 + leases.PRESUMED)
+
+
+class _Watched(apsw.VFS):
+    """The system's files, with a count of how often SQLite asks that they reach the disk."""
+
+    def __init__(self) -> None:
+        self.base, self.synced = apsw.vfs_names()[0], 0
+        super().__init__("watched", self.base, makedefault=True)
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+        watched = self
+
+        class File(apsw.VFSFile):
+            def xSync(self, flags: int) -> None:  # noqa: N802
+                watched.synced += 1
+                super().xSync(flags)
+
+        return File(watched.base, name, flags)
+
+
+def test_a_step_reaches_the_disk_once_and_a_lease_never(file: Place) -> None:
+    watched = _Watched()
+
+    async def use(store: ScriptStore) -> list[int]:
+        await store.create(a_session())
+        counts = [watched.synced]
+        for act in (
+            lambda: store.claim("s1", "me"),
+            lambda: store.commit("s1", a_turn()),
+            lambda: store.commit("s1", a_turn(2, 2)),
+            lambda: store.release("s1", "me"),
+            lambda: store.messages("s1"),
+        ):
+            await act()
+            counts.append(watched.synced)
+        return [after - before for before, after in pairwise(counts)]
+
+    try:
+        assert file.run(use) == [0, 1, 1, 0, 0]
+    finally:
+        watched.unregister()

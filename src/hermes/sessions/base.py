@@ -51,8 +51,11 @@ class ScriptStore(ABC):
         """Run a script that only reads; it sees one moment of the store."""
 
     @abstractmethod
-    async def write(self, make: Making[T]) -> T:
-        """Run a script in a durable transaction. A cancelled caller is told only when it has ended."""
+    async def write(self, make: Making[T], *, durable: bool = True) -> T:
+        """Run a script in a transaction. A cancelled caller is told only when it has ended.
+
+        What need not outlive the machine is not `durable`, and waits for no disk.
+        """
 
     @abstractmethod
     async def check(self) -> tuple[str, ...]: ...
@@ -133,11 +136,13 @@ class ScriptStore(ABC):
     async def release(self, session_id: str, holder: str) -> None:
         owner = await self._owns()
         self._held.discard((session_id, holder))
-        await self.write(lambda: leases.release(session_id, holder, owner))
+        await self.write(lambda: leases.release(session_id, holder, owner), durable=False)
 
     async def _claim(self, session_id: str, holder: str) -> str:
         owner, now = await self._owns(), int(time.time())
-        return await self.write(lambda: leases.claim(self.dialect, session_id, holder, owner, now))
+        return await self.write(
+            lambda: leases.claim(self.dialect, session_id, holder, owner, now), durable=False
+        )
 
     async def _owns(self) -> str:
         """The name under which this store holds leases."""

@@ -41,8 +41,8 @@ class PostgresStore(ScriptStore):
     async def read(self, make: Making[T]) -> T:
         return await self._run(make)
 
-    async def write(self, make: Making[T]) -> T:
-        return await to_its_end(asyncio.ensure_future(self._run(make)))
+    async def write(self, make: Making[T], *, durable: bool = True) -> T:
+        return await to_its_end(asyncio.ensure_future(self._run(make, durable)))
 
     async def check(self) -> tuple[str, ...]:
         return await self.read(queries.check)
@@ -56,8 +56,10 @@ class PostgresStore(ScriptStore):
             await self._pool.close()
         self._pool = self._leasing = None
 
-    async def _run(self, make: Making[T]) -> T:
+    async def _run(self, make: Making[T], durable: bool = True) -> T:
         async with in_words(), (await self._opened()).connection() as connection, connection.transaction():
+            if not durable:
+                await connection.execute("SET LOCAL synchronous_commit = off")
             return await _drive(connection, make())
 
     async def _opened(self) -> AsyncConnectionPool:

@@ -46,8 +46,8 @@ class SqliteStore(ScriptStore):
         with in_words(self.path):
             return run(connection, make(), "BEGIN")
 
-    async def write(self, make: Making[T]) -> T:
-        return await self._writer.write(make)
+    async def write(self, make: Making[T], *, durable: bool = True) -> T:
+        return await self._writer.write(make, durable)
 
     async def check(self) -> tuple[str, ...]:
         await self.read(queries.check)  # the file is made ready, or its fault is told

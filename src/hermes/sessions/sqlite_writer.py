@@ -32,6 +32,7 @@ class _Work:
     make: Callable[[], Script[Any]]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
+    durable: bool
     result: Any = None
     error: BaseException | None = None
 
@@ -48,13 +49,13 @@ class Writer:
         self._opening = threading.Lock()
         self._closed = False
 
-    async def write(self, make: Callable[[], Script[T]]) -> T:
-        """Run a script; it is on the disk when this returns. Cancelling waits for what was begun."""
+    async def write(self, make: Callable[[], Script[T]], durable: bool) -> T:
+        """Run a script; if `durable` it is on the disk when this returns. Cancelling waits for its end."""
         if self._closed:
             raise StoreError(f"the store {self.path} is closed")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._waiting.append(_Work(make, loop, future))
+        self._waiting.append(_Work(make, loop, future, durable))
         self._thread.submit(self._store_waiting)
         return await to_its_end(future)
 
@@ -96,7 +97,9 @@ class Writer:
 
     def _store(self, batch: list[_Work]) -> None:
         connection = self.opened()
+        durable = any(work.durable for work in batch)
         with in_words(self.path):
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 for work in batch:
