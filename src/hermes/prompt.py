@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, Self
@@ -185,17 +185,15 @@ class SystemPrompt:
                 at += len(section.text) + len(SEPARATOR)
         return tuple(found)
 
-    def to_json(self) -> str:
+    def to_json(self, indent: int | None = None) -> str:
         """A form that `from_json` turns into an equal prompt; equal prompts give equal bytes."""
         import json
 
-        body = {
-            "format": FORMAT,
-            "key": asdict(self.key),
-            "digest": self.digest,
-            "sections": [asdict(s) for s in self.sections],
-        }
-        return json.dumps(body, ensure_ascii=False, sort_keys=True, indent=1)
+        body = {"format": FORMAT, "key": self.key, "digest": self.digest, "sections": self.sections}
+        separators = (",", ":") if indent is None else None
+        return json.dumps(
+            body, ensure_ascii=False, sort_keys=True, indent=indent, separators=separators, default=_fields
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -220,6 +218,11 @@ class SystemPrompt:
                 "the exported prompt does not match its digest; it was changed after it was saved"
             )
         return cls(layers, key, str(whole), whole.spans, digest, whole.notices)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """A record as JSON has it. Quicker than `asdict`, which copies all that it holds."""
+    return {name: getattr(record, name) for name in record.__slots__}
 
 
 def _section(data: dict[str, Any]) -> Section:

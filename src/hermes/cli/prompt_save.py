@@ -31,7 +31,7 @@ def command(asked: Asked, name: str, output: str) -> None:
             import os
 
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        replace_file(path, built.prompt.to_json().encode("utf-8"))
+        replace_file(path, built.prompt.to_json(indent=1).encode("utf-8"))
     except OSError as error:
         raise UsageError(f"{path} could not be written: {(error.strerror or str(error)).lower()}") from None
     click.echo(path)
