@@ -113,10 +113,11 @@ def _fold_letters(text: str) -> tuple[str, list[Edit]]:
 @lru_cache(maxsize=4)
 def beyond_ascii(text: str) -> frozenset[str]:
     """The distinct letters of a text that are not ASCII."""
-    return frozenset(text) - _ASCII
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    return frozenset(rest.decode("utf-8", "surrogatepass"))
 
 
-_ASCII = frozenset(map(chr, range(128)))
+_ASCII = bytes(range(128))
 
 
 # What NFKC leaves alone though it reads as another: Russian io, often written ie, and letters with strokes.

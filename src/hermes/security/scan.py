@@ -83,7 +83,8 @@ def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Itera
 def _hidden(text: str, depth: int) -> Iterator[Mark]:
     from hermes.security import hidden
 
-    for region in hidden.regions(text.lower() if len(text.lower()) == len(text) else text):
+    lowered = text.lower()
+    for region in hidden.regions(lowered if len(lowered) == len(text) else text):
         for mark in _read(text[region.start : region.end], depth + 1, region.kind):
             if mark.severity != "low":
                 start, end = region.start + mark.start, region.start + mark.end
