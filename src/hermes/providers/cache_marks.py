@@ -20,6 +20,7 @@ BREAKPOINT = b',"prompt_cache_breakpoint":{"mode":"explicit"}'
 _MARK = re.compile(
     rb',"(?:cache_control":\{"type":"ephemeral"(?:,"ttl":"\w+")?|prompt_cache_breakpoint":\{"mode":"explicit")\}'
 )
+_SETTINGS = ("marks", "prompt_ttl", "ttl")
 _USER, _TOOL = b'{"role":"user","content":[', b'{"role":"tool",'
 _ASSISTANT = b'{"role":"assistant"'
 _BLOCK = re.compile(rb'"type":"(?:text|tool_use|tool_result|thinking|redacted_thinking|function)"')
@@ -88,6 +89,10 @@ def mark_policy(settings: object, rules: CacheRules) -> tuple[MarkPolicy, tuple[
             return default
         return name
 
+    for key in sorted(map(str, given)):
+        if key not in _SETTINGS or (key == "marks" and not isinstance(given[key], bool)):
+            expected = "marks takes true or false" if key == "marks" else f"known are {', '.join(_SETTINGS)}"
+            notices.append(Notice("warning", f"cache.{key} is passed over: {expected}"))
     messages = lifetime("ttl", "")
     prompt = lifetime("prompt_ttl", messages)
     if _seconds(prompt, rules) < _seconds(messages, rules):
@@ -151,17 +156,20 @@ def marked_body(frame: Frame, fragments: Sequence[bytes], tail: bytes, marks: Ma
     head = frame.head
     for number, mark in reversed(marks.blocks):
         head = head[: frame.ends[number]] + mark + head[frame.ends[number] :]
-    return head + b",".join(with_marks(fragments, marks)) + tail
+    parts = with_marks(fragments, marks)
+    if not parts:
+        return head + tail
+    parts[0] = head + parts[0]
+    parts[-1] += tail
+    return b",".join(parts)  # one copy of what may be megabytes
 
 
-def with_marks(fragments: Sequence[bytes], marks: Marks) -> Sequence[bytes]:
+def with_marks(fragments: Sequence[bytes], marks: Marks) -> list[bytes]:
     """The fragments, those that are marked with their marks."""
-    if not marks.fragments:
-        return fragments
-    copy = list(fragments)
+    marked = list(fragments)
     for number, mark in marks.fragments:
-        copy[number] = copy[number][:-3] + mark + b"}]}"
-    return copy
+        marked[number] = marked[number][:-3] + mark + b"}]}"
+    return marked
 
 
 def unmarked(body: bytes) -> bytes:

@@ -18,6 +18,9 @@ from hermes.providers.keys import Key
 from hermes.providers.openai_answer import ChatAnswer
 from hermes.providers.openai_chat import OpenAiChat
 
+FRAMES = 16
+"""Heads that are kept ready; each is as long as a prompt with its tools."""
+
 
 def codec_for(endpoint: Endpoint) -> WireCodec:
     """The codec that an endpoint is spoken to with."""
@@ -42,7 +45,7 @@ class HttpModel:
         self.codec = codec_for(endpoint)
         self.http = Http(endpoint, key, proxy_for)
         self.policy = policy
-        self._framed: tuple[tuple[object, ...], Frame] | None = None
+        self._frames: dict[tuple[object, ...], Frame] = {}
 
     def __repr__(self) -> str:
         return f"HttpModel({self.endpoint.name}:{self.profile.name})"
@@ -87,11 +90,13 @@ class HttpModel:
                 return
 
     def _frame(self, request: ModelRequest) -> Frame:
-        """The frame of a request; consecutive requests of a session share it."""
+        """The frame of a request; those of the last sessions are kept."""
         asked = (request.system, request.tools)
-        if self._framed is None or self._framed[0] != asked:
-            self._framed = (asked, Frame.of(self.codec, request, self.profile))
-        return self._framed[1]
+        frame = self._frames.pop(asked, None) or Frame.of(self.codec, request, self.profile)
+        self._frames[asked] = frame  # the newest stands last
+        if len(self._frames) > FRAMES:
+            del self._frames[next(iter(self._frames))]
+        return frame
 
     def _failed(self, request: ModelRequest, error: object) -> ModelError:
         return broken_stream(self.endpoint, self.http.key, request.model, error)

@@ -1,11 +1,11 @@
-"""Where a provider is reached and how it is spoken to: endpoints.toml, and `providers:` of config.yaml."""
+"""Where a provider is reached and how it is spoken to: endpoints.json, and `providers:` of config.yaml."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -19,7 +19,14 @@ Wire = Literal["openai-chat", "anthropic-messages"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One provider; the fields are explained in endpoints.toml. `timeout` in seconds, for each wait."""
+    """One provider, as endpoints.json and `providers:` of config.yaml have it.
+
+    `keys` are environment variables that may hold the key, the first that is set counts; none: no key is
+    needed. `cache_key`: it takes `prompt_cache_key`, which sends equal prompts to the same machine. `usage`
+    is false where `stream_options` is refused. `limit` names the field for the most tokens of an answer.
+    `reasoning`: it wants the model's reasoning back. `start` is what starts a local server. `timeout` in
+    seconds, for each wait.
+    """
 
     name: str
     base_url: str = ""
@@ -46,10 +53,8 @@ class Endpoint:
 @lru_cache(maxsize=1)
 def builtin() -> Mapping[str, Endpoint]:
     """The endpoints that come with Hermes, by name."""
-    import tomllib
-
-    path = os.path.join(os.path.dirname(__file__), "endpoints.toml")
-    data = tomllib.loads(read_file(path).data.decode("utf-8"))
+    path = os.path.join(os.path.dirname(__file__), "endpoints.json")
+    data = json.loads(read_file(path).data.decode("utf-8"))
     return {name: _merged(Endpoint(name), row) for name, row in data.items() if isinstance(row, dict)}
 
 
@@ -69,11 +74,9 @@ def endpoint_for(provider: str, configured: object = None, base_url: str = "") -
         found = _merged(found, base_url)
     if not found.base_url:
         names = sorted({*known, *map(str, given)})
-        near = get_close_matches(provider, names, 1)
         raise ConfigError(
-            f"there is no address for the provider {provider!r}"
-            + (f"; did you mean {near[0]}?" if near else "")
-            + f" Known are {', '.join(names)}. For another one put its base_url below providers.{provider} "
+            f"there is no address for the provider {provider!r}{_nearest(provider, names, '.')}"
+            f" Known are {', '.join(names)}. For another one put its base_url below providers.{provider} "
             "in config.yaml."
         )
     return found
@@ -106,8 +109,7 @@ def _is_address(text: str) -> bool:
 def _field(at: str, name: str, value: object) -> object:
     defaults = {f.name: f.default for f in fields(Endpoint) if f.name != "name"}
     if name not in defaults:
-        near = get_close_matches(name, (*defaults, "key"), 1, 0.5)
-        hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(defaults))}"
+        hint = _nearest(name, (*defaults, "key"), f"; known are {', '.join(sorted(defaults))}")
         raise ConfigError(f"{at}.{name} of config.yaml is not known{hint}")
     if name == "keys" and isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
         return tuple(value)
@@ -127,3 +129,10 @@ def _field(at: str, name: str, value: object) -> object:
     }.get(name, "true or false" if isinstance(defaults[name], bool) else "a text")
     shown = "what it is" if name == "base_url" and "@" in str(value) else repr(value)
     raise ConfigError(f"{at}.{name} of config.yaml must be {expected}, not {shown}")
+
+
+def _nearest(name: str, names: Iterable[str], otherwise: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(names), 1, 0.5)
+    return f"; did you mean {near[0]}?" if near else otherwise

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from hermes.errors import ModelError
@@ -112,6 +110,8 @@ def _judged(
 
 
 def _nearest(endpoint: Endpoint, model: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(model, names, 3, 0.5) or [n for n in names if model.lower() in n.lower()][:3]
     if near:
         return f"; did you mean {' or '.join(near)}?"
@@ -156,6 +156,8 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         if re.fullmatch(r"\d+(?:\.\d+)?", value):
             return float(value)
         if value and (sent := headers.get("date")):  # by the provider's own clock
+            from email.utils import parsedate_to_datetime
+
             wait = parsedate_to_datetime(value) - parsedate_to_datetime(sent)
             return max(wait.total_seconds(), 0.0)
     except (ValueError, TypeError):
