@@ -107,9 +107,9 @@ def test_who_put_this_here(terminal: Terminal) -> None:
         f"{terminal.home}/memories/USER.md:3\n"
     )
     missing = terminal.prompt("explain", "--text", "no such words")
-    assert (missing.code, missing.out) == (1, "")
+    assert (missing.code, missing.out) == (2, "")
     assert "does not contain 'no such words'" in missing.err
-    assert terminal.prompt("explain", "--offset", "99999999").code == 1
+    assert terminal.prompt("explain", "--offset", "99999999").code == 2
 
 
 def test_where_follows_a_line(terminal: Terminal) -> None:
@@ -193,7 +193,7 @@ def test_a_wrong_option_says_what_was_expected(terminal: Terminal, option: tuple
 
 def test_a_saved_prompt_cannot_leave_its_folder(terminal: Terminal) -> None:
     done = terminal.prompt("save", "../escape")
-    assert done.code == 1
+    assert done.code == 2
     assert not (terminal.home / "escape.json").exists()
 
 

@@ -74,7 +74,7 @@ Accept it with: hermes prompt lock approve [SECTION|FILE]...
 
 
 def test_a_missing_lock_is_told_of(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["prompt", "lock", "check", "--cwd", str(project)]) == 1
+    assert run(["prompt", "lock", "check", "--cwd", str(project)]) == 2
     assert "write it with: hermes prompt lock" in capsys.readouterr().err
 
 
@@ -100,7 +100,7 @@ def test_a_lock_that_is_a_link_out_of_the_project_is_not_followed(
     """A repository must not make the owner write over a file of the owner's own."""
     precious = write(project.parent / "precious", "mine\n")
     os.symlink(precious, project / "hermes.lock")
-    assert run(["prompt", "lock", "--cwd", str(project)]) == 1
+    assert run(["prompt", "lock", "--cwd", str(project)]) == 2
     assert "is a link to" in capsys.readouterr().err
     assert precious.read_text() == "mine\n"
 

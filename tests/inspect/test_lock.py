@@ -31,7 +31,7 @@ from hermes.paths import Home
 from tests.world import make_home, make_project, sources, write
 
 FACTS = LockFacts(
-    model="gpt-5", tools=("memory", "skills_list"), kinds=("hermes", "agents", "claude", "cursor")
+    model="gpt-5", tools=("memory", "skill_view"), kinds=("hermes", "agents", "claude", "cursor")
 )
 RULES = "# Rules\n\nAlways run the tests.\nNever push to main.\n\n## Style\n\nShort functions.\n"
 
