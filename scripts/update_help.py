@@ -1,6 +1,6 @@
 """Write src/hermes/cli/help.txt: the text of `hermes --help` for an 80 column terminal.
 
-    python scripts/update_help.py
+python scripts/update_help.py
 """
 
 from __future__ import annotations
