@@ -174,6 +174,8 @@ def test_one_name_is_tried_again_several_are_a_chain() -> None:
     assert isinstance(single, Retrying)
     assert isinstance(chain, Fallback)
     assert [m.profile.name for m in chain.models] == ["gpt-4o", "claude-sonnet-4-5"]
+    default = configured(default="openai:gpt-4o,anthropic:claude-sonnet-4-5")
+    assert isinstance(connect("", default, environment=environment, keyring=nothing), Fallback)
     assert [m.codec.name for m in chain.models] == ["openai-chat/1", "anthropic-messages/1"]
 
 

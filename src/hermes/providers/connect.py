@@ -27,12 +27,12 @@ def connect(
 ) -> Model:
     """The model of a name, or the configured one for "", with retries. Nothing is sent.
 
-    Several names with commas are a fallback chain. ConfigError when a name or its provider makes no sense,
+    Several names with commas, given or configured, are a fallback chain. ConfigError when a name or its provider makes no sense,
     ModelError when there is no key.
     """
     models = [
         Retrying(connect_one(one.strip(), config, environment=environment, keyring=keyring))
-        for one in name.split(",")
+        for one in (name or ("" if config.model.provider else config.model.default)).split(",")
     ]
     return models[0] if len(models) == 1 else Fallback(models)
 
