@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
-from itertools import chain
 from operator import or_
 
 from hermes.security.expressions import compiled
@@ -81,11 +80,9 @@ class Matcher:
             for held, spoken in self._plain[number]:
                 hits.append((start + at, start + to, held, spoken))
             if number in self._longer:
-                following, behind = self._longer[number], passage[to + 1 : to + 2]
-                candidates = following.get(behind, ()) if behind.isalpha() else chain(*following.values())
-                for held, spoken, parts, ends in candidates:
-                    spaceless = bool(spoken & self._spaceless)
-                    if (stop := _follows(passage, to, parts, ends, spaceless)) >= 0:
+                for held, spoken, parts, ends in self._longer[number].get(_next_letter(passage, to), ()):
+                    stop = _follows(passage, to, parts, ends, bool(spoken & self._spaceless))
+                    if stop >= 0:
                         hits.append((start + at, start + stop, held, spoken))
         hits.sort()
         return hits
@@ -131,6 +128,14 @@ class Matcher:
         if not joined and _torn(text[start:end]):
             return False
         return not (rule.negatable and _negated(text, start, end))
+
+
+def _next_letter(text: str, at: int) -> str:
+    """The first letter behind the few marks that may part the words of a phrase."""
+    for letter in text[at : at + 6]:
+        if letter.isalnum():
+            return letter
+    return ""
 
 
 def _follows(text: str, at: int, parts: Sequence[str], ends: bool, spaceless: bool) -> int:
