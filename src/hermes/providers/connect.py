@@ -27,8 +27,8 @@ def connect(
 ) -> Model:
     """The model of a name, or the configured one for "", with retries. Nothing is sent.
 
-    Several names with commas, given or configured, are a fallback chain. ConfigError when a name or its provider makes no sense,
-    ModelError when there is no key.
+    Several names with commas, given or configured, are a fallback chain. ConfigError when a name or its
+    provider makes no sense, ModelError when there is no key.
     """
     models = [
         Retrying(connect_one(one.strip(), config, environment=environment, keyring=keyring))
