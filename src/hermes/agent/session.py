@@ -41,8 +41,9 @@ ASIDE = "aside"
 class Session:
     """A session that is open in this process. `visible` are the messages the model sees, oldest first.
 
-    `answered` says how many of them, in how many fragments, the last answered call of the epoch had;
-    `interrupted`, that the last turn of another process did not come to its end.
+    `record` is without the prompt and the tools, which stand beside it. `answered` says how many messages, in
+    how many fragments, the last answered call of the epoch had; `interrupted`, that the last turn of another
+    process did not come to its end.
     """
 
     record: SessionRecord
@@ -64,6 +65,8 @@ class Session:
     _unsent: list[tuple[int, Message]] = field(default_factory=list)
     _step: Step = field(default_factory=lambda: Step(""))
     _known_blobs: set[str] = field(default_factory=set)
+    _opening: tuple[SystemPrompt | None, tuple[str, ...], str] = (None, (), "")  # made once for each prompt
+    _head: tuple[tuple[object, ...], str] = ((), "")  # what the last head was made from, and its digest
 
     # -- open ---------------------------------------------------------------------------------------------
 
@@ -77,10 +80,10 @@ class Session:
         clock: Clock,
     ) -> Session:
         """A new session, stored before anything is sent."""
-        record = replace(record, prompt_json=prompt.to_json(), tools=_listed(tools))
+        session = cls(record, prompt, tools, store, clock)
         started = Step(record.created, epochs=(EpochRecord(0, "new session", record.created),))
-        await store.create(record, started)
-        return cls(record, prompt, tools, store, clock)
+        await store.create(session._whole(), started)
+        return session
 
     @classmethod
     async def resume(cls, store: Store, session_id: str, clock: Clock) -> Session:
@@ -90,7 +93,8 @@ class Session:
             raise StoreError(f"there is no session {session_id}; hermes sessions list shows them")
         tools = tuple(ToolSpec(*entry) for entry in json.loads(record.tools))
         state = json.loads(record.state)
-        session = cls(record, SystemPrompt.from_json(record.prompt_json), tools, store, clock)
+        prompt = SystemPrompt.from_json(record.prompt_json)
+        session = cls(replace(record, prompt_json="", tools="[]"), prompt, tools, store, clock)
         session.standing = dict(state.get("standing", {}))
         stored = await store.messages(session_id)
         begins = state.get("begins", 0)
@@ -165,15 +169,19 @@ class Session:
         return self._request(profile, max_tokens)
 
     def _request(self, profile: ModelProfile, max_tokens: int) -> ModelRequest:
+        if self._opening[0] is not self.prompt:
+            layers = self.prompt.layers
+            self._opening = self.prompt, tuple(layer.text for layer in layers), layers[0].digest[:32]
+        _, system, cache_key = self._opening
         return ModelRequest(
             model=profile.name,
-            system=tuple(layer.text for layer in self.prompt.layers),
+            system=system,
             tools=self.tools,
             messages=tuple(self.visible),
             fragments=tuple(self.fragments),
             max_tokens=max_tokens,
             session_id=self.record.id,
-            cache_key=self.prompt.layers[0].digest[:32],
+            cache_key=cache_key,
             epoch=self._reason,
         )
 
@@ -220,28 +228,35 @@ class Session:
         self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord, shared: int
     ) -> None:
         own = b",".join(request.fragments[shared:])
-        head = codec.head(request, profile)
         tail = (b"," + own if own and shared else own) + codec.tail(request, profile)
-        digests = digest_of(head), digest_of(tail)
-        new = tuple(b for d, b in zip(digests, (head, tail), strict=True) if d not in self._known_blobs)
-        self._known_blobs.update(digests)
         self.calls += 1
         noted = replace(
             call,
             n=self.calls,
             epoch=self.record.epoch,
-            head=digests[0],
-            tail=digests[1],
+            head=self._head_of(request, codec, profile),
+            tail=self._blob(tail),
             fragments=shared,
             chain=self._chain if shared == len(self.fragments) else chain(NO_CHAIN, self.fragments[:shared]),
             messages=self.next_seq,
         )
         self.usage = self.usage.plus(call.usage)
-        self._step = replace(
-            self._step,
-            calls=(*self._step.calls, noted),
-            blobs=tuple(dict.fromkeys((*self._step.blobs, *new))),
-        )
+        self._step = replace(self._step, calls=(*self._step.calls, noted))
+
+    def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> str:
+        """The digest of a request's head, made anew only when something in it is another than last time."""
+        made_from = (request.system, request.tools, codec, profile)
+        if self._head[0] != made_from:
+            self._head = made_from, self._blob(codec.head(request, profile))
+        return self._head[1]
+
+    def _blob(self, body: bytes) -> str:
+        """The digest of bytes; they are stored with this step when they are not yet."""
+        digest = digest_of(body)
+        if digest not in self._known_blobs:
+            self._known_blobs.add(digest)
+            self._step = replace(self._step, blobs=(*self._step.blobs, body))
+        return digest
 
     async def save(self) -> None:
         """Store all that is new in one durable step."""
@@ -290,7 +305,7 @@ class Session:
         at = self.clock().isoformat(timespec="milliseconds")
         self._step = replace(self._step, epochs=(*self._step.epochs, EpochRecord(number, reason, at)))
         state = self._state(carried=[int(m.id[1:]) for m in keep], begins=self.next_seq)
-        self._change(epoch=number, prompt_json=prompt.to_json(), tools=_listed(self.tools), state=state)
+        self._change(epoch=number, state=state)
 
     def speak_with(self, profile: ModelProfile, codec: Codec) -> None:
         """Go on with this model. With the same provider and wire nothing moves; else an epoch ends."""
@@ -306,7 +321,11 @@ class Session:
 
     def _change(self, **changes: str | int) -> None:
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
-        self._step = replace(self._step, session=self.record)
+        self._step = replace(self._step, session=self._whole())
+
+    def _whole(self) -> SessionRecord:
+        """The record as it is stored."""
+        return replace(self.record, prompt_json=self.prompt.to_json(), tools=_listed(self.tools))
 
 
 def _listed(tools: tuple[ToolSpec, ...]) -> str:
