@@ -13,6 +13,7 @@ from hermes.files import list_directory, read_file
 from hermes.inspect.doctor.records import Patient, Problem
 from hermes.paths import SUBFOLDERS, Home
 from hermes.provenance import digest_of
+from hermes.sessions.open import FILE as SESSIONS
 
 _PRIVATE = ("", "config.yaml", "SOUL.md", "memories", "memories/MEMORY.md", "memories/USER.md", "trust.json")
 _OLD_ENOUGH = 3600.0
@@ -114,7 +115,8 @@ def old_places(patient: Patient) -> Iterator[Problem]:
 def other_implementation(patient: Patient) -> Iterator[Problem]:
     """What another program keeps in the same home: said, and never touched."""
     place = patient.sources.home
-    found = [n for n in _names(place.root) if n.endswith(_FOREIGN_ENDINGS) or n in _FOREIGN_NAMES]
+    names = [n for n in _names(place.root) if n != SESSIONS]
+    found = [n for n in names if n.endswith(_FOREIGN_ENDINGS) or n in _FOREIGN_NAMES]
     if found:
         text = f"{place.root} is also the home of another program ({', '.join(found)}); its files are let be"
         yield Problem("info", text)
