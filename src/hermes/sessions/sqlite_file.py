@@ -28,6 +28,10 @@ PRAGMA temp_store = MEMORY;
 """
 
 
+APPLICATION = 0x4865726D
+"""What marks a file as ours."""
+
+
 def connect(path: str) -> apsw.Connection:
     """A connection with the settings that all share; a new file is for its owner's eyes only."""
     import apsw
@@ -38,8 +42,20 @@ def connect(path: str) -> apsw.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = apsw.Connection(path)
         connection.set_busy_handler(_patience())
+        _patiently(lambda: _refuse_foreign(connection, path))
         _patiently(lambda: connection.execute(_SETTINGS).fetchall())
     return connection
+
+
+def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
+    """StoreError for a file of another program, before anything of it is changed."""
+    ours = int(connection.pragma("application_id")) == APPLICATION
+    if not ours and connection.execute("SELECT 1 FROM sqlite_master").fetchall():
+        connection.close()
+        raise StoreError(
+            f"{path} is the database of another program and was not touched; "
+            "move it away, or set sessions.url"
+        )
 
 
 def prepare(connection: apsw.Connection, path: str) -> None:
@@ -56,6 +72,7 @@ def prepare(connection: apsw.Connection, path: str) -> None:
             for statements in schema.SQLITE[found:]:
                 for statement in statements:
                     connection.execute(statement)
+            connection.pragma("application_id", APPLICATION)
             connection.pragma("user_version", newest)
             connection.execute("COMMIT")
         except BaseException:
