@@ -78,6 +78,21 @@ class PromptFacts:
     system_message: str = ""
 
 
+_last: dict[str, str] = {}
+
+
+def shared(place: str, text: str) -> str:
+    """The text; where it is equal to the last one of its place, that very object.
+
+    Of many sessions in a process most have the same prompt but for a line: its texts are kept once.
+    """
+    last = _last.get(place)
+    if last == text:
+        return last
+    _last[place] = text
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """One part of the prompt, as one slot gave it."""
@@ -91,7 +106,7 @@ class Section:
 
     @classmethod
     def of(cls, slot: str, tier: Tier, passage: Passage) -> Self:
-        return cls(slot, tier, str(passage), passage.spans, passage.notices, passage.decisions)
+        return cls(slot, tier, shared(slot, str(passage)), passage.spans, passage.notices, passage.decisions)
 
     @property
     def passage(self) -> Passage:
@@ -186,13 +201,22 @@ class SystemPrompt:
         return tuple(found)
 
     def to_json(self, indent: int | None = None) -> str:
-        """A form that `from_json` turns into an equal prompt; equal prompts give equal bytes."""
+        """A form that `from_json` turns into an equal prompt; equal prompts give equal bytes.
+
+        With an indent it is for people to read; without, it is all ASCII, so that one ideograph does not
+        double what it takes in memory.
+        """
         import json
 
         body = {"format": FORMAT, "key": self.key, "digest": self.digest, "sections": self.sections}
         separators = (",", ":") if indent is None else None
         return json.dumps(
-            body, ensure_ascii=False, sort_keys=True, indent=indent, separators=separators, default=_fields
+            body,
+            ensure_ascii=indent is None,
+            sort_keys=True,
+            indent=indent,
+            separators=separators,
+            default=_fields,
         )
 
     @classmethod
@@ -235,7 +259,7 @@ def _section(data: dict[str, Any]) -> Section:
     return Section(
         data["slot"],
         Tier(data["tier"]),
-        data["text"],
+        shared(data["slot"], data["text"]),
         spans,
         tuple(notice(n) for n in data["notices"]),
         tuple(Decision(**d) for d in data["decisions"]),

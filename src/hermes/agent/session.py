@@ -13,7 +13,7 @@ from datetime import datetime
 from hermes.contracts import Codec, ModelProfile
 from hermes.errors import SessionBusy, StoreError
 from hermes.messages import Completed, Message, ModelRequest, ToolSpec, Usage
-from hermes.prompt import SystemPrompt
+from hermes.prompt import SystemPrompt, shared
 from hermes.provenance import Notice, Origin, digest_of
 from hermes.sessions.contract import Store
 from hermes.sessions.records import (
@@ -171,7 +171,8 @@ class Session:
     def _request(self, profile: ModelProfile, max_tokens: int) -> ModelRequest:
         if self._opening[0] is not self.prompt:
             layers = self.prompt.layers
-            self._opening = self.prompt, tuple(layer.text for layer in layers), layers[0].digest[:32]
+            texts = tuple(shared(layer.tier, layer.text) for layer in layers)
+            self._opening = self.prompt, texts, layers[0].digest[:32]
         _, system, cache_key = self._opening
         return ModelRequest(
             model=profile.name,
