@@ -91,9 +91,9 @@ class Agent:
         """A resumed session reads its own past from the store."""
 
     def turn(self, text: str) -> dict[str, object]:
-        return _wait(self._turn(text))
+        return _wait(self.take_turn(text))
 
-    async def _turn(self, text: str) -> dict[str, object]:
+    async def take_turn(self, text: str) -> dict[str, object]:
         ended = TurnEnded("", reason="failed")
         async for event in self.agent.run(TurnRequest(text)):
             if isinstance(event, TurnEnded):
