@@ -14,6 +14,8 @@ from hermes.messages import Annex, Message, ToolCall
 _DEFAULT = Message("user")
 _OTHER = tuple(f.name for f in fields(Message) if f.name not in ("role", "text"))
 _RAW, _DEFLATED = b"\0", b"\1"
+LONG = 32768
+"""Bodies of more bytes are packed in a hurry."""
 NEAR = 8
 """Fragments of no more messages than this are kept as what differs from their texts."""
 
@@ -49,7 +51,9 @@ def pack(body: bytes, texts: Iterable[str] = ()) -> bytes:
     """Bytes made short. What stands in `texts` costs next to nothing; `unpack` must be given the same."""
     known = "".join(texts).encode()
     # The dictionary is all that a deflate window reaches; a small memory level is quicker to set up.
-    deflate = zlib.compressobj(6, zlib.DEFLATED, -15, 5 if len(body) < 4096 else 8, zdict=known[-32768:])
+    # What a session begins with is long, and waited for: a tenth more bytes, in a quarter of the time.
+    level, memory = (1 if len(body) > LONG else 6), (5 if len(body) < 4096 else 8)
+    deflate = zlib.compressobj(level, zlib.DEFLATED, -15, memory, zdict=known[-32768:])
     packed = deflate.compress(body) + deflate.flush()
     return _DEFLATED + packed if len(packed) < len(body) else _RAW + body
 

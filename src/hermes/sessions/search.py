@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from hermes.security.expressions import compiled
+
 LONGEST = 64
 """Of a longer word only so many characters count."""
 SNIPPET = 160
@@ -24,10 +26,10 @@ _PAIRED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd"
 )
-_IGNORED = re.compile(f"[{_ACCENTS}\u00ad\u200c\u200d]+")
-_WORD = re.compile(f"(?:[^\\W_]|[{_ACCENTS}{_MARKS}{_PAIRED}\u00ad\u200c\u200d])+")
-_PIECE = re.compile(f"[{_PAIRED}]+|(?:(?![{_PAIRED}])(?:[^\\W_]|[{_MARKS}]))+")
-_RUN = re.compile(f"[{_PAIRED}]")
+_IGNORED = f"[{_ACCENTS}\u00ad\u200c\u200d]+"
+_WORD = f"(?:[^\\W_]|[{_ACCENTS}{_MARKS}{_PAIRED}\u00ad\u200c\u200d])+"
+_PIECE = f"[{_PAIRED}]+|(?:(?![{_PAIRED}])(?:[^\\W_]|[{_MARKS}]))+"
+_RUN = f"[{_PAIRED}]"
 _ASKED = re.compile(r'"([^"]*)"|(\S+)')
 
 
@@ -52,7 +54,7 @@ def folded(text: str) -> str:
     if text.isascii():
         words = text.translate(_ASCII).split()
         return " ".join([word[:LONGEST] for word in words])
-    return " ".join([token for word in _WORD.findall(text) for token in _tokens(word)])
+    return " ".join([token for word in compiled(_WORD).findall(text) for token in _tokens(word)])
 
 
 def _tokens(word: str) -> tuple[str, ...]:
@@ -63,10 +65,10 @@ def _tokens(word: str) -> tuple[str, ...]:
 
 def _fold(word: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKD", word.casefold())
-    plain = unicodedata.normalize("NFC", _IGNORED.sub("", plain)).casefold()
+    plain = unicodedata.normalize("NFC", compiled(_IGNORED).sub("", plain)).casefold()
     found: list[str] = []
-    for piece in _PIECE.findall(plain):
-        if _RUN.match(piece):
+    for piece in compiled(_PIECE).findall(plain):
+        if compiled(_RUN).match(piece):
             found += [piece[i : i + 2] for i in range(len(piece) - 1)]
             found.append(piece[-1])
         else:
@@ -97,8 +99,8 @@ def parse(query: str) -> Query:
 def _term(text: str) -> Term | None:
     tokens = folded(text).split()
     begins = text.endswith("*")
-    if tokens and len(tokens[-1]) == 1 and _RUN.match(tokens[-1]):
-        if len(tokens) > 1 and _RUN.match(tokens[-2]) and tokens[-2][-1] == tokens[-1]:
+    if tokens and len(tokens[-1]) == 1 and compiled(_RUN).match(tokens[-1]):
+        if len(tokens) > 1 and compiled(_RUN).match(tokens[-2]) and tokens[-2][-1] == tokens[-1]:
             del tokens[-1]  # what was asked for need not end its run
         else:
             begins = True  # half a pair
@@ -171,9 +173,9 @@ def _equal(term: Term, tokens: list[str]) -> bool:
 
 def _spots(text: str) -> Iterator[tuple[str, int, int]]:
     """The tokens of a text with the place of each; of a word that changed its length, the place of all."""
-    for match in _WORD.finditer(text):
+    for match in compiled(_WORD).finditer(text):
         start, end = match.span()
         tokens = _tokens(match[0])
-        one_run = _RUN.match(match[0]) and len(tokens) == end - start
+        one_run = compiled(_RUN).match(match[0]) and len(tokens) == end - start
         for i, token in enumerate(tokens):
             yield (token, start + i, start + i + len(token)) if one_run else (token, start, end)
