@@ -96,7 +96,8 @@ class Worker:
         except BrokenPipeError:
             line = b""
         if not line:
-            raise SystemExit(f"the worker failed; see {self._log.name}")
+            said = Path(self._log.name).read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
+            raise SystemExit("\n".join(["the worker failed:", *said]))
         return json.loads(line)
 
     def close(self) -> None:
