@@ -5,27 +5,27 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping
 
+from hermes.config import Config
 from hermes.messages import ToolSpec
 from hermes.paths import Home
+from hermes.security.policy import Policies
 from hermes.sessions.contract import Store
+from hermes.tool_names import BUILTIN
 from hermes.tooling import Tool
 
 
-def builtin_tools(
-    home: Home, store: Store, cwd: str, enabled: Iterable[str] | None = None
-) -> tuple[Tool, ...]:
-    """The tools that come with Hermes, made for one conversation in a working directory.
-
-    `enabled` names those that are wanted; None is all.
-    """
+def builtin_tools(home: Home, config: Config, policies: Policies, store: Store, cwd: str) -> tuple[Tool, ...]:
+    """The tools that come with Hermes and are wanted, made for one conversation in a working directory."""
     from hermes.tools.file_tools import read_file
     from hermes.tools.session_search_tool import session_search_tool
+    from hermes.tools.skill_tools import skill_tools
     from hermes.tools.terminal_tool import terminal_tool
 
+    on = frozenset(BUILTIN if config.tools.enabled is None else config.tools.enabled)
     shell = home.path("cache", "terminal", uuid.uuid4().hex[:12])
-    made = (read_file, session_search_tool(store), terminal_tool(shell, cwd))
-    wanted = None if enabled is None else set(enabled)
-    return tuple(t for t in made if wanted is None or t.spec.name in wanted)
+    skills = skill_tools(home, config, policies, on)
+    made = (read_file, session_search_tool(store), *skills, terminal_tool(shell, cwd))
+    return tuple(t for t in made if t.spec.name in on)
 
 
 def toolbox(tools: Iterable[Tool], enabled: frozenset[str] | None = None) -> Mapping[str, Tool]:

@@ -81,7 +81,9 @@ class AIAgent:
         self._owns_store = store is None
         self.store = open_store(sources.home, sources.config) if store is None else store
         if tools is None:
-            tools = builtin_tools(sources.home, self.store, self.workdir.path, sources.config.tools.enabled)
+            tools = builtin_tools(
+                sources.home, sources.config, sources.policies, self.store, self.workdir.path
+            )
         self.tools = toolbox(tools)
         self.off: set[str] = set()
         self.platform = platform

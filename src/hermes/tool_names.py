@@ -17,3 +17,7 @@ TOOL_NAMES = (
     "todo",
     "write_file",
 )
+"""Every tool that the documents name."""
+
+BUILTIN = ("read_file", "session_search", "skill_view", "skills_list", "terminal")
+"""Those that are here so far, and on unless the configuration says otherwise."""

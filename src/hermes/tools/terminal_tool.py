@@ -14,9 +14,7 @@ from hermes.tooling import Tool, ToolContext, ToolError, tool
 MAX_CHARS = 30_000
 DEFAULT_TIMEOUT = 120
 LONGEST = 3_600
-_READ = 65_536
-_LINGER = 0.3
-_KEEP = 50 * 1024 * 1024
+_WHOLE = 4 * 1024 * 1024  # bytes of output that are looked at as a whole
 
 
 @dataclass(slots=True)
@@ -54,42 +52,31 @@ def terminal_tool(folder: str, cwd: str) -> Tool:
 
 
 async def _run(shell: Shell, command: str, timeout: int, context: ToolContext) -> str:
-    process = await asyncio.create_subprocess_exec(
-        "bash",
-        "-c",
-        shell.script(command),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        cwd=shell.cwd if os.path.isdir(shell.cwd) else shell.folder,
-        start_new_session=True,
-    )
-    output = bytearray()
-    timed_out = False
-    collecting = asyncio.create_task(_collect(process, output))
+    # To a file: what the command leaves running cannot hold the answer, and none of it is lost.
+    fd, path = tempfile.mkstemp(dir=shell.folder, prefix=f"output-{context.call_id[-12:]}-", suffix=".txt")
+    with os.fdopen(fd, "wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            "bash",
+            "-c",
+            shell.script(command),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=shell.cwd if os.path.isdir(shell.cwd) else shell.folder,
+            start_new_session=True,
+        )
+    ending = ""
     try:
         async with asyncio.timeout(timeout):
             await process.wait()
-            # What the command left running may hold the pipe open; its output is not waited for.
-            await asyncio.wait([collecting], timeout=_LINGER)
+        if process.returncode:
+            ending = f"[exit code {process.returncode}]"
     except TimeoutError:
-        timed_out = True
+        ending = f"[timed out after {timeout} s; the command was ended]"
     finally:
         _end(process)
-        collecting.cancel()
     await process.wait()
-    text = bytes(output).decode("utf-8", "replace")
-    ending = f"[timed out after {timeout} s; the command was ended]" if timed_out else ""
-    if not timed_out and process.returncode:
-        ending = f"[exit code {process.returncode}]"
-    return "\n".join(part for part in (_shortened(text, shell.folder, context.call_id), ending) if part)
-
-
-async def _collect(process: asyncio.subprocess.Process, output: bytearray) -> None:
-    assert process.stdout is not None
-    while chunk := await process.stdout.read(_READ):
-        if len(output) < _KEEP:
-            output += chunk
+    return "\n".join(part for part in (_shown(path), ending) if part)
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
@@ -100,13 +87,18 @@ def _end(process: asyncio.subprocess.Process) -> None:
         return
 
 
-def _shortened(text: str, folder: str, call_id: str) -> str:
-    text = text.rstrip("\n")
-    if len(text) <= MAX_CHARS:
-        return text
-    fd, path = tempfile.mkstemp(dir=folder, prefix=f"output-{call_id[-12:]}-", suffix=".txt")
-    with os.fdopen(fd, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-    half = MAX_CHARS // 2
-    lost = len(text) - 2 * half
-    return f"{text[:half]}\n[… {lost} characters left out; all of it is in {path}]\n{text[-half:]}"
+def _shown(path: str) -> str:
+    """The output, or its two ends with a word about where the whole is; a short one leaves no file."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= _WHOLE:
+            text = file.read().decode("utf-8", "replace").rstrip("\n")
+            if len(text) <= MAX_CHARS:
+                os.unlink(path)
+                return text
+            head, tail = text[: MAX_CHARS // 2], text[-(MAX_CHARS // 2) :]
+        else:
+            head = file.read(MAX_CHARS // 2).decode("utf-8", "replace")
+            file.seek(-(MAX_CHARS // 2), os.SEEK_END)
+            tail = file.read().decode("utf-8", "replace").rstrip("\n")
+    return f"{head}\n[… the middle of {size:,} bytes is left out; all of it is in {path}]\n{tail}"

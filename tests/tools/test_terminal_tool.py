@@ -1,0 +1,74 @@
+"""terminal: what lasts between commands, what ends with them, and what is cut."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from hermes.tooling import Tool, ToolContext, ToolError
+from hermes.tools.terminal_tool import MAX_CHARS, terminal_tool
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Tool:
+    (tmp_path / "work").mkdir()
+    return terminal_tool(str(tmp_path / "state"), str(tmp_path / "work"))
+
+
+def run(tool: Tool, command: str, **more: object) -> str:
+    return asyncio.run(tool.call(json.dumps({"command": command, **more}), ToolContext(call_id="call_1")))
+
+
+def test_output_and_exit_code(terminal: Tool) -> None:
+    assert run(terminal, "echo out; echo err >&2") == "out\nerr"
+    assert run(terminal, "echo no; exit 3") == "no\n[exit code 3]"
+    assert run(terminal, "true") == ""
+
+
+def test_directory_and_variables_last(terminal: Tool, tmp_path: Path) -> None:
+    assert run(terminal, "pwd") == os.path.realpath(tmp_path / "work")
+    run(terminal, "mkdir 'a b' && cd 'a b' && export NAME='x y' && false")
+    assert run(terminal, 'pwd; echo "$NAME"') == f"{os.path.realpath(tmp_path / 'work')}/a b\nx y"
+    run(terminal, "cd .. && rmdir 'a b'")
+    assert run(terminal, "pwd") == os.path.realpath(tmp_path / "work")
+
+
+def test_a_command_gets_no_input(terminal: Tool) -> None:
+    assert run(terminal, "cat; echo done") == "done"
+
+
+def test_a_command_that_takes_too_long_is_ended_with_all_it_started(terminal: Tool, tmp_path: Path) -> None:
+    shown = run(terminal, "echo begun; (sleep 60; touch late) & echo $! > pid; sleep 60", timeout=1)
+    assert shown == "begun\n[timed out after 1 s; the command was ended]"
+    child = int((tmp_path / "work" / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        while True:  # it is gone, or about to be
+            os.kill(child, 0)
+
+
+def test_what_is_left_running_does_not_hold_the_answer(terminal: Tool) -> None:
+    assert run(terminal, "sleep 60 & echo at once", timeout=20) == "at once"
+
+
+def test_long_output_is_cut_and_kept(terminal: Tool, tmp_path: Path) -> None:
+    shown = run(terminal, "seq 1 20000")
+    whole = "".join(f"{n}\n" for n in range(1, 20001))
+    assert len(shown) < MAX_CHARS + 300
+    assert shown.startswith("1\n2\n")
+    assert shown.endswith("\n20000")
+    (kept,) = (tmp_path / "state").glob("output-*.txt")
+    assert str(kept) in shown
+    assert kept.read_text() == whole
+
+
+def test_bytes_that_are_no_text_are_shown(terminal: Tool) -> None:
+    assert run(terminal, r"printf 'a\xff\0b'") == "a\ufffd\0b"
+
+
+def test_a_nul_in_the_command_is_refused(terminal: Tool) -> None:
+    with pytest.raises(ToolError, match="NUL"):
+        run(terminal, "echo \0")
