@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -13,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from hermes.agent.overlays import overlay
+import hermes
+from hermes.agent.loop import Hints
+from hermes.agent.overlays import fenced, overlay
 from hermes.contracts import CacheRules, CacheTtl
-from hermes.messages import Annex, ModelRequest, ToolCall
+from hermes.messages import Annex, Message, ModelRequest, ToolCall
 from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.openai_chat import OpenAiChat
 from hermes.providers.scripted import PROFILE, ScriptedModel, Step
@@ -157,6 +162,17 @@ def model_for(wire: str) -> ScriptedModel:
     return ScriptedModel(script, profile=replace(PROFILE, cache=MARKS), codec=AnthropicMessages())
 
 
+def hints(order: random.Random) -> Hints:
+    """Hints of folders that some calls entered, as the tracker of such hints gives them."""
+
+    def hint(call: ToolCall, result: Message) -> Sequence[Annex]:
+        if order.random() < 0.7:
+            return ()
+        return (Annex("hint", fenced("hint", f"Rules of folder {order.randrange(9)}: be kind.  ")),)
+
+    return hint
+
+
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_sixty_turns(place: Place, tmp_path: Path, wire: str) -> None:
     async def scene(store: Store) -> tuple[Talk, list[str], list[Any]]:
@@ -168,7 +184,7 @@ def test_sixty_turns(place: Place, tmp_path: Path, wire: str) -> None:
             make_tool("fails", failing("it broke  "), takes=["text"]),
             make_tool("skill_view", lambda text="": "", effects=False, takes=["text"]),
         ]
-        talk = Talk(tmp_path, store, tools=tools, model=model_for(wire))
+        talk = Talk(tmp_path, store, tools=tools, model=model_for(wire), hints=hints(random.Random(5)))
         torturer = Torturer(talk, random.Random(3))
         for number in range(TURNS):
             await torturer.turn(number)
@@ -177,6 +193,7 @@ def test_sixty_turns(place: Place, tmp_path: Path, wire: str) -> None:
         return talk, reasons, [await rebuilt(store, session_id, n) for n in range(len(talk.model.bodies))]
 
     talk, reasons, bodies = place.run(scene)
+    assert resumed_elsewhere(place, talk) == body_without_tail(talk)
     assert reasons == ["new session"]
     assert bodies == talk.model.bodies
     messages = [
@@ -187,6 +204,39 @@ def test_sixty_turns(place: Place, tmp_path: Path, wire: str) -> None:
     heads = {json.dumps([json.loads(b).get("system"), json.loads(b)["tools"]]) for b in talk.model.bodies}
     assert len(heads) == 1
     assert len(talk.model.bodies) > TURNS
+
+
+def body_without_tail(talk: Talk) -> bytes:
+    """The last request without what may change from call to call, and the answer to it."""
+    model = talk.model
+    return (
+        model.bodies[-1].partition(b'],"model":')[0]
+        + b","
+        + b"".join(model.codec.fragments((answered(talk),), model.profile, "user"))
+    )
+
+
+def answered(talk: Talk) -> Message:
+    assert talk.agent.session is not None
+    return talk.agent.session.visible[-1]
+
+
+def resumed_elsewhere(place: Place, talk: Talk) -> bytes:
+    """What another process, under another hash seed, would go on from."""
+    kind = "postgres" if place.location.startswith("postgres") else "sqlite"
+    command = [sys.executable, "-m", "tests.agent.resume_child", kind, place.location, talk.agent.session_id]
+    here = Path(__file__).parents[1]
+    path = os.pathsep.join([str(Path(hermes.__file__).parents[1]), str(here)])
+    variables = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "PYTHONHASHSEED": "77",
+        "TZ": "Asia/Kolkata",
+        "LC_ALL": "C",
+    }
+    done = subprocess.run(command, env=variables, cwd=here, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
 
 
 async def rebuilt(store: Store, session_id: str, call: int) -> bytes:

@@ -14,7 +14,7 @@ from typing import Self
 
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
-from hermes.agent.loop import Limits, Turn
+from hermes.agent.loop import Hints, Limits, Turn, no_hints
 from hermes.agent.overlays import Sources as OverlaySources
 from hermes.agent.overlays import gather_overlays, place, said
 from hermes.agent.personality import find_personality, personalities
@@ -47,7 +47,8 @@ class AIAgent:
     `model` is a model, or the name of one as `provider:name` (default: the configured one). `tools` is what
     it can do (default: what comes with Hermes). `session_id` names a stored session to go on with; without
     it a new one begins with the first turn. `sources` and `store` are those of the home unless they are
-    given; `notices` tell what there is to say of the home, its configuration and the working directory.
+    given. `hints` gives what is to be said of the places a tool call went to; `notices` tell what there is
+    to say of the home, its configuration and the working directory.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class AIAgent:
         personality: str = "",
         ephemeral_system_prompt: str | None = None,
         limits: Limits | None = None,
+        hints: Hints = no_hints,
         clock: Clock = _now,
     ) -> None:
         made: tuple[Notice, ...] = ()
@@ -94,6 +96,7 @@ class AIAgent:
             ephemeral_system_prompt = environment().ephemeral_system_prompt
         self.ephemeral_system_prompt = ephemeral_system_prompt
         self.limits = limits or Limits(max_turns=sources.config.agent.max_turns)
+        self.hints = hints
         self.clock = clock
         self.session: Session | None = None
         self.compactor = self._compactor()
@@ -123,6 +126,7 @@ class AIAgent:
                 ToolContext(session.record.id, cwd=self.workdir.path),
                 self.limits,
                 self._drain,
+                self.hints,
                 compactor=self.compactor,
             )
             for prefilled in turn.prefill if not session.visible else ():

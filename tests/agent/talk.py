@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hermes.agent.loop import Limits
+from hermes.agent.loop import Hints, Limits, no_hints
 from hermes.messages import ToolSpec
 from hermes.prompt import WorkDir
 from hermes.providers.scripted import Answer, ScriptedModel
@@ -68,6 +68,7 @@ class Talk:
         model: ScriptedModel | None = None,
         limits: Limits | None = None,
         clock: Callable[[], datetime] | None = None,
+        hints: Hints = no_hints,
     ) -> None:
         self.root = root
         self.store = store
@@ -77,6 +78,7 @@ class Talk:
         self.tools = tuple(tools)
         self.limits = limits
         self.clock = clock or Ticking()
+        self.hints = hints
         self.agent = self.new_agent()
         self.events: list[Event] = []
 
@@ -91,6 +93,7 @@ class Talk:
             session_id=session_id,
             limits=self.limits or Limits(),
             clock=self.clock,
+            hints=self.hints,
             ephemeral_system_prompt=options.pop("ephemeral_system_prompt", ""),
             **options,
         )

@@ -29,7 +29,11 @@ class Limits:
     max_tokens: int = 8192
 
 
-def _no_hints(call: ToolCall, result: Message) -> Sequence[Annex]:  # noqa: ARG001
+Hints = Callable[[ToolCall, Message], Sequence[Annex]]
+"""What is to be said of the places a call went to, for its result."""
+
+
+def no_hints(call: ToolCall, result: Message) -> Sequence[Annex]:  # noqa: ARG001
     return ()
 
 
@@ -43,7 +47,7 @@ class Turn:
     context: ToolContext
     limits: Limits = field(default_factory=Limits)
     steering: Callable[[], Sequence[str]] = tuple
-    hints: Callable[[ToolCall, Message], Sequence[Annex]] = _no_hints
+    hints: Hints = no_hints
     compactor: Compactor | None = None
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
