@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from hermes.agent.personality import personalities
 from hermes.errors import HermesError, UsageError
@@ -38,6 +37,8 @@ async def answer(conversation: Conversation, line: str) -> str:
     name, _, argument = line.strip().removeprefix("/").partition(" ")
     command = COMMANDS.get(name.lower())
     if command is None:
+        from difflib import get_close_matches
+
         near = get_close_matches(name.lower(), COMMANDS, 1)
         hint = f" Did you mean /{near[0]}?" if near else " /help lists them."
         return f"There is no command /{name}.{hint}"

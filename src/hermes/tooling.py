@@ -10,7 +10,6 @@ import re
 import types
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hermes.errors import HermesError
@@ -66,6 +65,8 @@ class Tool:
         values = {}
         for name, value in given.items():
             if name not in known:
+                from difflib import get_close_matches
+
                 near = get_close_matches(name, known, 1)
                 hint = f"; did you mean {near[0]!r}?" if near else f"; it takes {', '.join(known) or 'none'}"
                 raise ToolError(f"{self.spec.name} has no argument {name!r}{hint}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from hermes.agent.overlays import fenced
 from hermes.messages import Annex
 from hermes.prompt import SystemPrompt
@@ -47,6 +45,8 @@ def _difference(before: str, after: str) -> str:
     """The changed lines, `-` was and `+` is now; the whole text of a section that is new."""
     if not before:
         return _capped(after)
+    import difflib  # most turns find nothing changed
+
     lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=1))[2:]
     if len(lines) > MAX_LINES:
         lines = [*lines[:MAX_LINES], f"[… {len(lines) - MAX_LINES} more changed lines]"]

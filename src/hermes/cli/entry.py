@@ -21,6 +21,11 @@ def main() -> int:
         with open(_HELP, encoding="utf-8") as text:
             sys.stdout.write(text.read())
         return 0
+    import gc
+
     from hermes.cli.app import run
 
-    return run(arguments)
+    gc.set_threshold(50_000, 20, 20)  # most of what a command makes stays until its end
+    code = run(arguments)
+    gc.freeze()  # nor need it be looked through then
+    return code

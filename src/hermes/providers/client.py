@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
 from hermes.contracts import ModelProfile
 from hermes.errors import ModelError
 from hermes.messages import ModelEvent, ModelRequest
-from hermes.providers.anthropic import AnthropicMessages
-from hermes.providers.anthropic_answer import MessagesAnswer
 from hermes.providers.cache_marks import Frame, MarkPolicy, WireCodec, marked_body, place_marks
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import broken_stream, unreachable
@@ -18,6 +17,9 @@ from hermes.providers.keys import Key
 from hermes.providers.openai_answer import ChatAnswer
 from hermes.providers.openai_chat import OpenAiChat
 
+if TYPE_CHECKING:  # one wire is enough for most
+    from hermes.providers.anthropic_answer import MessagesAnswer
+
 FRAMES = 16
 """Heads that are kept ready; each is as long as a prompt with its tools."""
 
@@ -25,8 +27,19 @@ FRAMES = 16
 def codec_for(endpoint: Endpoint) -> WireCodec:
     """The codec that an endpoint is spoken to with."""
     if endpoint.wire == "anthropic-messages":
+        from hermes.providers.anthropic import AnthropicMessages
+
         return AnthropicMessages()
     return OpenAiChat(endpoint.reasoning, endpoint.usage, endpoint.limit, endpoint.cache_key)
+
+
+def reader_for(endpoint: Endpoint) -> type[ChatAnswer] | type[MessagesAnswer]:
+    """What an endpoint's answers are read with."""
+    if endpoint.wire == "anthropic-messages":
+        from hermes.providers.anthropic_answer import MessagesAnswer
+
+        return MessagesAnswer
+    return ChatAnswer
 
 
 class HttpModel:
@@ -53,8 +66,7 @@ class HttpModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Call the model; deltas as they come, then one `Completed`. ModelError when it fails."""
         messages = self.endpoint.wire == "anthropic-messages"
-        reader = MessagesAnswer if messages else ChatAnswer
-        answer = reader(
+        answer = reader_for(self.endpoint)(
             lambda error: self._failed(request, error), len(request.fragments or request.messages)
         )
         path = "messages" if messages else "chat/completions"

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shlex
 import signal
-import tempfile
 from dataclasses import dataclass, field
 
 from hermes.tooling import Tool, ToolContext, ToolError, tool
@@ -52,6 +51,8 @@ def terminal_tool(folder: str, cwd: str) -> Tool:
 
 
 async def _run(shell: Shell, command: str, timeout: int, context: ToolContext) -> str:
+    import tempfile  # 2 ms that only a command pays
+
     # To a file: what the command leaves running cannot hold the answer, and none of it is lost.
     fd, path = tempfile.mkstemp(dir=shell.folder, prefix=f"output-{context.call_id[-12:]}-", suffix=".txt")
     with os.fdopen(fd, "wb") as output:
