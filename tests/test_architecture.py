@@ -36,6 +36,7 @@ QUOTING = {
     "memory/snapshot.py": "admits each entry, then all together",
     "platforms.py": "admits overrides and the hints of plugins",
     "skills/index.py": "lines that skills/admission.py judged, scanned again as they are sent",
+    "tools/skill_tools.py": "admits each file of a skill that is looked at",
 }
 # These work on passages that are there already, or for people and not for a prompt.
 NEUTRAL = ("provenance.py", "prompt.py", "text.py", "security/", "cli/", "inspect/")

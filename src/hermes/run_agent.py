@@ -15,8 +15,8 @@ from typing import Self
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.loop import Hints, Limits, Turn, no_hints
+from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
-from hermes.agent.overlays import gather_overlays, place, said
 from hermes.agent.personality import find_personality, personalities
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Clock, Session
@@ -331,6 +331,7 @@ class AIAgent:
         changed: tuple[EphemeralOverlay, ...] = ()
         if session.visible:
             changed = changed_since(_settled(session.prompt), _settled(self._prompt(session.record.id)))
+        now = self.clock() if self.sources.config.agent.turn_clock else None
         overlays, notices = gather_overlays(
             OverlaySources(
                 self.sources.policies,
@@ -338,11 +339,12 @@ class AIAgent:
                 self.ephemeral_system_prompt,
                 turn.overlays,
                 changed,
-                self.clock() if self.sources.config.agent.turn_clock else None,
+                now,
+                session.standing.get(DAY, ""),
             )
         )
         annexes, standing = place(overlays, session.standing)
-        session.stand(standing)
+        session.stand({**standing, DAY: day_of(now)} if now else standing)
         return said(turn.text, annexes, self.model.profile.system_mid_conversation), notices
 
     def _personality_text(self) -> str:

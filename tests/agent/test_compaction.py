@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 
 from hermes.agent.compaction.compactor import GIVE_UP
+from hermes.agent.overlays import PRESSURE
 from hermes.agent.session import Session
 from hermes.errors import StoreError
 from hermes.messages import Annex, Message, ModelRequest
@@ -488,7 +489,7 @@ async def test_what_stands_is_said_again_and_what_ended_is_not(world: World) -> 
     await say(agent, long("u1"))
     agent.set_personality("noir")
     await say(agent, long("u2"), long("u3"))
-    session(agent).stand({**session(agent).standing, "pressure": "80"})
+    session(agent).stand({**session(agent).standing, PRESSURE: "80"})
     await events_of(agent.compact())
     told = session(agent).visible[1]
     assert [a.kind for a in told.annex] == ["summary", "personality"]

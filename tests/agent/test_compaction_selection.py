@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hermes.agent.compaction.account import missing_sections, question, told, unwrapped
 from hermes.agent.compaction.carrying import carried, still_standing
 from hermes.agent.compaction.selection import LONG, Selection, is_account, select, shortened, steps_of
+from hermes.agent.overlays import PRESSURE
 from hermes.contracts import ModelProfile
 from hermes.messages import Annex, Message, ToolCall
 from hermes.providers.anthropic import AnthropicMessages
@@ -174,7 +175,7 @@ def test_the_last_word_of_what_stands_is_said_again() -> None:
 def test_changes_are_not_carried_since_the_prompt_is_current_then() -> None:
     note = Annex("memory changed", "+ a fact")
     cut, tail = (said("a", note),), (said("b"),)
-    standing = {"memory changed": "d", "pressure": "80", "personality": "d"}
+    standing = {"memory changed": "d", PRESSURE: "80", "personality": "d"}
     assert carried(Selection((), cut, (), tail), [*cut, *tail], standing) == ()
     assert still_standing(standing, tail, ()) == {}
     assert still_standing(standing, (said("c", note),), ()) == {"memory changed": "d"}

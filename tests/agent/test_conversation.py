@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hermes.agent.loop import Limits
 from hermes.errors import ModelError, StoreError, UsageError
 from hermes.messages import Annex
 from hermes.providers.anthropic import AnthropicMessages
@@ -147,8 +148,8 @@ def test_each_message_has_its_own_time_and_midnight_moves_nothing(play: Play) ->
         clock.now += timedelta(minutes=2)
         await talk.say("early")
         said = [m["content"] for m in talk.last_messages() if m["role"] == "user"]
-        assert said[0].startswith("[now: Mon 2026-03-30 23:5")
-        assert said[1].startswith("[now: Tue 2026-03-31 00:0")
+        assert said[0].startswith("[now: Mon 2026-03-30 (-0700) 23:5")
+        assert said[1].startswith("[now: Tue 2026-03-31 (-0700) 00:0")
         assert "Current time: 2026-03-30T23:5" in system(talk)
 
     play(scene, ["ok"] * 2)
@@ -382,3 +383,27 @@ def test_another_provider_ends_an_epoch_and_so_does_a_fallback(play: Play) -> No
         assert head + b",".join(f.body for f in fragments[: made.fragments]) + tail == second.bodies[0]
 
     play(scene, ["ok"], [make_tool("t", lambda: "out")])
+
+
+def test_the_day_is_said_once_a_day(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        for n in range(3):
+            await talk.say(f"turn {n}")
+            talk.restart()
+        stamps = [m["content"].partition("]")[0] for m in talk.last_messages() if m["role"] == "user"]
+        assert stamps == ["[now: Mon 2026-03-30 (-0700) 14:30", "[now: 14:30", "[now: 14:30"]
+
+    play(scene, ["ok"] * 3)
+
+
+def test_a_full_window_is_not_taken_back_at_the_next_turn(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("go")
+        assert "of the context window is used" in talk.last_messages()[-1]["content"]
+        await talk.say("again")
+        assert last(talk) == "again"
+
+    profile = replace(PROFILE, context_window=500)
+    script = [Step(calls=(call("t"),)), "done", "ok"]
+    model = ScriptedModel(script, profile=profile)
+    play(scene, tools=[make_tool("t", lambda: "x" * 10)], model=model, limits=Limits(pressure=0.1))

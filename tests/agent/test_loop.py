@@ -46,7 +46,7 @@ def test_the_clean_text_and_what_rides_along_are_kept_apart(play: Play) -> None:
     async def scene(talk: Talk) -> None:
         await talk.say("hello  ")
         sent = talk.last_messages()[-1]["content"]
-        assert sent == "[now: Mon 2026-03-30 14:30 -0700]\n\nhello  "
+        assert sent == "[now: Mon 2026-03-30 (-0700) 14:30]\n\nhello  "
         (stored, _) = await talk.store.messages(talk.agent.session_id)
         assert stored.message.text == "hello  "
         assert [(a.kind, a.place) for a in stored.message.annex] == [("clock", "before")]

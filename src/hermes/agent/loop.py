@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Step, run_calls
+from hermes.agent.overlays import PRESSURE
 from hermes.agent.session import STOPPED, Session, call_record
 from hermes.contracts import Model
 from hermes.errors import ModelError
@@ -219,11 +220,11 @@ class Turn:
         """Words about what runs out: the steps of this turn, the context window."""
         notes = []
         window = self.model.profile.context_window
-        if window and "pressure" not in self.session.standing:
+        if window and PRESSURE not in self.session.standing:
             percent = 100 * self.session.last_input // window
             if percent >= 100 * self.limits.pressure:
                 notes.append(Annex("pressure", prompt_text("notes/pressure").format(percent=percent)))
-                self.session.stand({**self.session.standing, "pressure": str(percent)})
+                self.session.stand({**self.session.standing, PRESSURE: str(percent)})
         if self.calls == self.limits.max_turns:
             notes.append(Annex("budget", str(prompt_text("notes/budget"))))
         return notes

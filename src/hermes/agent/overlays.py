@@ -44,6 +44,9 @@ _CURRENT = "The notes on what changed no longer count: the instructions at the s
 _REPLACES = "This replaces what was said earlier under the same name."
 
 
+PRESSURE, DAY = "once: pressure", "once: day"
+"""What was said once and need not be taken back: that the window fills, which day it is."""
+
 TRUSTED = frozenset({"personality", "ephemeral", "tools changed", "model changed", "surface changed"})
 """Kinds whose text comes from the owner: where a model takes system messages later on, they may be one."""
 
@@ -52,7 +55,8 @@ TRUSTED = frozenset({"personality", "ephemeral", "tools changed", "model changed
 class Sources:
     """Where the overlays of one turn come from; "" and None are: nothing of that kind.
 
-    `changed` are those of `changes.changed_since`; `given` those that the face and plugins bring.
+    `changed` are those of `changes.changed_since`; `given` those that the face and plugins bring; `day` is
+    the last one that was said.
     """
 
     policies: Policies
@@ -61,6 +65,7 @@ class Sources:
     given: tuple[EphemeralOverlay, ...] = ()
     changed: tuple[EphemeralOverlay, ...] = ()
     now: datetime | None = None
+    day: str = ""
 
 
 def gather_overlays(sources: Sources) -> tuple[tuple[EphemeralOverlay, ...], tuple[Notice, ...]]:
@@ -74,13 +79,19 @@ def gather_overlays(sources: Sources) -> tuple[tuple[EphemeralOverlay, ...], tup
             notices += told
     found += sources.changed
     if sources.now is not None:
-        found.append(clock(sources.now))
+        found.append(clock(sources.now, sources.day))
     return tuple(found), tuple(notices)
 
 
-def clock(now: datetime) -> EphemeralOverlay:
-    """A short stamp of the present time."""
-    return EphemeralOverlay(Annex("clock", f"[now: {now.strftime('%a %Y-%m-%d %H:%M %z')}]", "before"))
+def clock(now: datetime, said: str = "") -> EphemeralOverlay:
+    """A short stamp of the present time; the day with it unless it is the one that was `said` last."""
+    day = "" if day_of(now) == said else f"{day_of(now)} "
+    return EphemeralOverlay(Annex("clock", f"[now: {day}{now.strftime('%H:%M')}]", "before"))
+
+
+def day_of(now: datetime) -> str:
+    """A day with its time zone, as the clock says it."""
+    return now.strftime("%a %Y-%m-%d (%z)")
 
 
 def overlay(
@@ -128,7 +139,8 @@ def place(
         annexes.append(_changed(one.annex, after.get(one.annex.kind, "")))
         after[one.annex.kind] = digest
     named = {one.annex.kind for one in given if one.lasts == "standing"}
-    for kind in sorted(k for k, digest in standing.items() if digest and k not in named):
+    once = {PRESSURE, DAY}
+    for kind in sorted(k for k, digest in standing.items() if digest and k not in named | once):
         annexes.append(_changed(Annex(kind, ""), standing[kind]))
         after[kind] = ""
     return tuple(sorted(annexes, key=_order_of_annex)), {k: v for k, v in after.items() if v}

@@ -8,6 +8,7 @@ import click
 
 from hermes.bulkhead import behind_bulkhead
 from hermes.cli.lazy import LazyGroup
+from hermes.cli.log import log_to_home
 from hermes.cli.screen import show_notices
 from hermes.errors import HermesError, UsageError
 from hermes.version import __version__
@@ -31,16 +32,17 @@ def hermes() -> None:
     """The agent whose prompt you can see, trust and afford."""
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str], root: click.Group = hermes) -> int:
     """Run a command; every failure ends in one line that says what to do, never in a traceback."""
-    code, notices = behind_bulkhead("hermes", lambda: _run(arguments), 70)
+    log_to_home()
+    code, notices = behind_bulkhead("hermes", lambda: _run(arguments, root), 70)
     show_notices(notices)
     return code
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], root: click.Group) -> int:
     try:
-        result = hermes.main(arguments, "hermes", standalone_mode=False)
+        result = root.main(arguments, "hermes", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hermes.agent.compaction.selection import LOADS_SKILLS, SUMMARY, Selection
-from hermes.agent.overlays import fenced
+from hermes.agent.overlays import DAY, PRESSURE, fenced
 from hermes.messages import Annex, Message
 from hermes.prompts import prompt_text
 
@@ -29,7 +29,7 @@ def still_standing(
 ) -> dict[str, str]:
     """What stands on after the cut: only what can still be read, so that the rest is said again."""
     read = {a.kind for m in messages for a in m.annex} | {a.kind for a in annexes}
-    return {kind: digest for kind, digest in standing.items() if kind in read and kind != "pressure"}
+    return {kind: digest for kind, digest in standing.items() if kind in read and kind not in (PRESSURE, DAY)}
 
 
 def _standing(

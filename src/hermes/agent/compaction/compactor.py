@@ -14,6 +14,7 @@ from hermes.agent.compaction.carrying import carried, still_standing
 from hermes.agent.compaction.measure import fixed, size_of, used
 from hermes.agent.compaction.renewal import renewed
 from hermes.agent.compaction.selection import Selection, select, shortened
+from hermes.agent.overlays import DAY, PRESSURE
 from hermes.agent.session import Session, call_record
 from hermes.config.records import CompactionConfig
 from hermes.contracts import Model, ModelProfile
@@ -172,7 +173,7 @@ class Compactor:
         known = {id(m) for m in session.visible}
         placed = tuple(m if id(m) in known else session.append(m) for m in messages)
         session.new_epoch(REASON, renewed(session.prompt, current), placed, tools)
-        session.stand({kind: digest for kind, digest in standing.items() if kind != "pressure"})
+        session.stand({kind: digest for kind, digest in standing.items() if kind not in (PRESSURE, DAY)})
 
     # -- outcome ------------------------------------------------------------------------------------------
 
