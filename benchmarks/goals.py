@@ -57,7 +57,18 @@ GOALS = (
     ),
     Case("1,000 skills, cold", "skills_large", "index_cold", 0.30),
     Case("1,000 skills, from the snapshot", "skills_large", "index_snapshot", 0.25),
+    Case("one question, one answer, wall", "oneshot_real", "wall", 0.08),
+    Case("one question, one answer, memory", "oneshot_real", "rss_kb", 0.40),
+    Case("answer to next request, 10 messages", "api_loop_plain", "gap_10", 0.25),
+    Case("cache marks, 5,000 messages", "markers", "markers_5000", 0.05),
+    Case("a call over HTTP, new session", "loop_single", "call_0", 0.08),
+    Case("a call over HTTP, 5,000 messages", "loop_single", "call_5000", 0.03),
+    Case("a call, 200 sessions in one process", "loop_threads_200", "call", 0.083),
+    Case("append to the store, up to 100,000", "store_grow_100000", "append", 0.125),
 )
+
+WITHIN = (("answer to next request, 5,000 / 10 messages", "api_loop_plain", "gap_5000", "gap_10", 2.0),)
+"""Our own growth: the label, the job, the metric with much, the one with little, the most times as long."""
 
 ALSO = (
     Case("import of the library, CPU", "startup_import", "cpu"),
@@ -74,4 +85,16 @@ ALSO = (
     Case("scan, `translate a into b …` of 65 k", "stages", "scan_near_translate_64k"),
     Case("scan, `<!-- a <!-- a …` of 65 k", "stages", "scan_near_comment_64k"),
     Case("cut of 400 kB", "stages", "truncate_400000"),
+    Case("one question, one answer, CPU", "oneshot_real", "cpu"),
+    Case("the same in a small home, wall", "oneshot_small", "wall"),
+    Case("answer to next request, 5,000 messages", "api_loop_plain", "gap_5000"),
+    Case("the same with cache marks, 10 messages", "api_loop_cached", "gap_10"),
+    Case("the same with cache marks, 5,000", "api_loop_cached", "gap_5000"),
+    Case("question to first request, 10 messages", "api_loop_plain", "prologue_10"),
+    Case("question to first request, 5,000", "api_loop_plain", "prologue_5000"),
+    Case("a call over HTTP, new session, CPU", "loop_single", "cpu_0"),
+    Case("a call over HTTP, 5,000 messages, CPU", "loop_single", "cpu_5000"),
+    Case("a turn of a growing session", "loop_turns", "turn"),
+    Case("a call, 50 sessions in one process", "loop_threads_50", "call"),
+    Case("append to the store, up to 10,000", "store_append_10k", "append"),
 )

@@ -25,7 +25,7 @@ from typing import Any
 
 import adapter
 import growth
-from goals import ALSO, GOALS, LIMIT_WORDS
+from goals import ALSO, GOALS, LIMIT_WORDS, WITHIN
 
 HERE = Path(__file__).resolve().parent
 RIVAL = "hermes_upstream"
@@ -122,7 +122,7 @@ def _ratios(above: Rounds, below: Rounds) -> list[float]:
 
 def _fastest(results: dict[str, Any], system: str, job: str, metric: str) -> float:
     """The best sample of all rounds: what is left when nothing else ran."""
-    rounds = results[system][job]["rounds"]
+    rounds: list[dict[str, list[float]]] = results[system][job]["rounds"]
     return min(sample for r in rounds for sample in r.get(metric, ()))
 
 
@@ -137,13 +137,25 @@ def _against_rival(results: dict[str, Any]) -> Iterator[str]:
         middle = statistics.median(ratios)
         best = _fastest(results, adapter.NAME, case.job, case.metric)
         best /= _fastest(results, RIVAL, case.job, case.metric)
-        row = f"{case.label:44} {middle:8.3f}  {f'[{min(ratios):.3f} .. {max(ratios):.3f}]':19} {best:8.3f}"
+        row = f"{_row(case.label, ratios)} {best:8.3f}"
         if case.most is not None:
             good = middle <= case.most
             met, missed = met + good, missed + (not good)
             row += f" {case.most:6.2f}  {'met' if good else 'MISSED'}"
         yield row
+    for label, job, much, little, most in WITHIN:
+        grown = _ratios(
+            _rounds(results, adapter.NAME, job, much), _rounds(results, adapter.NAME, job, little)
+        )
+        if grown:
+            good = statistics.median(grown) <= most
+            met, missed = met + good, missed + (not good)
+            yield _row(label, grown) + f" {most:15.2f}  {'met' if good else 'MISSED'}"
     yield f"Verdict: {met} of {met + missed} goals met."
+
+
+def _row(label: str, ratios: list[float]) -> str:
+    return f"{label:44} {statistics.median(ratios):8.3f}  {f'[{min(ratios):.3f} .. {max(ratios):.3f}]':19}"
 
 
 def _against_limits(results: dict[str, Any]) -> Iterator[str]:
