@@ -114,8 +114,9 @@ def _encoded(text: str, data: bytes) -> Iterator[Disguise]:
         while end - at >= 40 and (following := _next_line(text, marked, end)):
             end = following
         run = text[at : min(end, at + _LONGEST)]
-        for how, read in _readings("".join(run.split())):
-            yield Disguise(at, end, read, how)
+        if run != run.lower() or "\n" in run or compiled(_HEX_RUN).match(run):
+            for how, read in _readings("".join(run.split())):
+                yield Disguise(at, end, read, how)
         at = marked.find(least, end)
 
 
@@ -160,10 +161,10 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _listed(text: str, data: bytes) -> Iterator[Disguise]:
-    lists, numbers = _lists(), data.translate(_NUMBERS)
+    numbers = data.translate(_NUMBERS)
     if b"dd" in numbers:  # any list of bytes that spells a text has some with two decimal digits
         yield from _listed_bytes(text, data, numbers)
-    for match in _at(_MORSE_RUN, text, lists.morse(data.translate(_MORSE_MARKS))):
+    for match in _at(_MORSE_RUN, text, _lists().morse(data.translate(_MORSE_MARKS))):
         words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
         read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
         if len(read) >= 8 and "." in match[0] and "-" in match[0]:

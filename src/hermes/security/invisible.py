@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
-from hermes.security.normalise import beyond_ascii, is_invisible
+from hermes.security.normalise import beyond_ascii, invisible_among
 from hermes.security.tables import is_pictograph
 
 _FLAG = "\U0001f3f4"
@@ -61,7 +61,7 @@ def find(text: str) -> Iterator[Mark]:
             )
     if text.isascii():
         return
-    present = sorted(letter for letter in beyond_ascii(text) if is_invisible(ord(letter)))
+    present = invisible_among(beyond_ascii(text))
     if not present:
         return
     pattern = re.compile("[" + "".join(map(re.escape, present)) + "]+")

@@ -57,6 +57,10 @@ class Finder:
         self._literals = literals
         self._search = _overlapping(literals.patterns)
 
+    def ends(self, text: str) -> list[tuple[int, int]]:
+        """Number and end of whatever may be a literal; which marks stand inside it is not compared."""
+        return self._search(text)
+
     def find(self, text: str) -> list[Hit]:
         """Hits in offsets of the text."""
         _, lengths, trails, exact = self._literals

@@ -29,13 +29,14 @@ _MIXED = (
     r"[a-zA-Z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
     r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-zA-Z]"
 )
+_FOREIGN = "[\u0370-\u1fff\ua4d0-\ua4ff]"
 _WORD = r"[^\W\d_]+"
 # Marks that only dress a letter: Latin, Hebrew, Arabic. Vowel signs of Indic scripts are spelling and stay.
 _DRESS = (
     r"[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640\u1ab0-\u1aff\u1dc0-\u1dff"
     r"\u20d0-\u20ff\ufe20-\ufe2f]"
 )
-_SMALL_I_WITH_DOT = "\u0130"
+_SMALL_I_WITH_DOT, _FINAL_SIGMA = "\u0130", "\u03a3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,9 @@ def fold(text: str) -> View:
     if text.isascii():
         lowered, gone = text.lower(), list[Edit]()
     else:
-        lowered, gone = _fold_letters(_lower(_unmixed(text)))
-    return _apply(lowered, sorted((*gone, *_markup(lowered))))
+        lowered, gone = _fold_letters(_unmixed(text))
+    edits = [*gone, *_markup(lowered)]
+    return _apply(lowered, sorted(edits)) if edits else View(lowered, (), (), 0)
 
 
 def fold_word(word: str) -> str:
@@ -85,29 +87,52 @@ def fold_word(word: str) -> str:
     return fold(word).text
 
 
-def _lower(text: str) -> str:
-    lowered = text.replace(_SMALL_I_WITH_DOT, "i").lower()
-    if len(lowered) != len(text):  # a letter whose small form is longer: keep offsets, fold one by one
-        lowered = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
-    return lowered
+def ascii_lower(text: str) -> str:
+    """Small letters for the capitals of ASCII; offsets and all other letters stay."""
+    if text.isascii():
+        return text.lower()
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def _fold_letters(text: str) -> tuple[str, list[Edit]]:
-    vanishing: list[str] = []
-    for letter in sorted(beyond_ascii(text)):
-        reading = _reading(letter)
-        if reading == letter:
-            continue
-        if len(reading) == 1:
+    letters = beyond_ascii(text)
+    changed = _changed(letters)
+    if len(changed) > _MANY or _FINAL_SIGMA in letters:  # a sigma's small form depends on its neighbours
+        text = text.replace(_SMALL_I_WITH_DOT, "i").lower()
+        changed = _changed(beyond_ascii(text))
+    else:
+        text = ascii_lower(text)
+    vanishing = [letter for letter, reading in changed.items() if len(reading) != 1]
+    swapped = {letter: reading for letter, reading in changed.items() if len(reading) == 1}
+    if len(swapped) > _MANY or not swapped.keys().isdisjoint(swapped.values()):
+        text = text.translate({ord(letter): reading for letter, reading in swapped.items()})
+    else:
+        for letter, reading in swapped.items():
             text = text.replace(letter, reading)
-        else:
-            vanishing.append(letter)
     gone: list[Edit] = []
     if vanishing:
         pattern = re.compile("[" + "".join(map(re.escape, vanishing)) + "]+")
         for match in pattern.finditer(text):
-            gone.append((match.start(), match.end(), "".join(map(_reading, match[0]))))
+            gone.append((match.start(), match.end(), "".join(map(changed.__getitem__, match[0]))))
     return text, gone
+
+
+# So many different letters are replaced sooner by a table than one after the other.
+_MANY = 64
+
+
+# Letters known to stand for themselves, so that a text in a large script costs one set difference.
+_SETTLED: set[str] = set()
+_MOST_SETTLED = 20_000
+
+
+def _changed(letters: frozenset[str]) -> dict[str, str]:
+    """The readings of those letters that do not stand for themselves."""
+    fresh = letters - _SETTLED
+    changed = {letter: reading for letter in sorted(fresh) if (reading := _reading(letter)) != letter}
+    if len(changed) < len(fresh) and len(_SETTLED) < _MOST_SETTLED:
+        _SETTLED.update(fresh.difference(changed))
+    return changed
 
 
 @lru_cache(maxsize=4)
@@ -131,6 +156,10 @@ _DRAWN = ((0x250, 0x2AF), (0x1D00, 0x1D7F), (0x24B6, 0x24E9), (0x1F100, 0x1F1E5)
 @lru_cache(maxsize=4096)
 def _reading(letter: str) -> str:
     """What one character reads as: itself, another one, several, or nothing."""
+    if letter == _SMALL_I_WITH_DOT:
+        return "i"
+    if (small := letter.lower()) != letter:
+        return small if small.isascii() else _reading(small)
     code = ord(letter)
     if is_invisible(code) or compiled(_DRESS).match(letter):
         reading = ""
@@ -180,6 +209,14 @@ def _named_letter(letter: str) -> str:
     return look_alikes().get(ord(letter), letter)
 
 
+def invisible_among(letters: frozenset[str]) -> list[str]:
+    """Those of the letters that are invisible, sorted."""
+    found = letters & _UNSEEN
+    if max(letters, default="") >= "\U000e0000":
+        found |= {letter for letter in letters if is_invisible(ord(letter))}
+    return sorted(found)
+
+
 def is_invisible(code: int) -> bool:
     """Characters that draw nothing and are not space: the ones a reader cannot see."""
     return code in _INVISIBLE or 0xE0000 <= code <= 0xE0FFF
@@ -195,14 +232,13 @@ _INVISIBLE = _codes(
     (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3),
     (0x1D173, 0x1D17A),
 )  # fmt: skip
+_UNSEEN = frozenset(map(chr, _INVISIBLE))
 
 
 def _unmixed(text: str) -> str:
     """Look-alike letters of other alphabets, read as Latin: in words that mix alphabets, and in the
     words beside them that consist of look-alikes only."""
-    foreign = any(
-        "\u0370" <= letter <= "\u1fff" or "\ua4d0" <= letter <= "\ua4ff" for letter in beyond_ascii(text)
-    )
+    foreign = compiled(_FOREIGN).search("".join(beyond_ascii(text)))
     if not foreign or not compiled(_MIXED).search(text):
         return text
     table = look_alikes()

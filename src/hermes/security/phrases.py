@@ -25,6 +25,9 @@ _MOST_SETS = 10_000
 _ENOUGH = 300
 
 
+# Stands between passages that are searched together; no word reaches over it.
+_BETWEEN = " \n "
+
 Hit = tuple[int, int, int, int]
 """A word of the lexicon in the view: start, end, its classes and its languages, both as bit sets."""
 _START, _END, _CLASSES, _LANGUAGES = range(4)
@@ -38,7 +41,10 @@ class Matcher:
         self._literals, self._plain, self._longer = words()
         self._finder = Finder(self._literals)
         self._spaceless = rules.spaceless
-        self._rules = [(rule, reduce(or_, rule.slots)) for rule in rules.phrases]
+        self._rules = [
+            (rule.slots[0], rule.slots[-1], rule, reduce(or_, rule.slots)) for rule in rules.phrases
+        ]
+        self._ever: dict[int, int] = {}
         self._sets: dict[tuple[int, int], tuple[tuple[Phrase, int], ...]] = {}
 
     @cached_property
@@ -47,6 +53,35 @@ class Matcher:
         return Finder(
             Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact)
         )
+
+    def promising(self, text: str, passages: list[tuple[int, int]], hidden: int) -> list[tuple[int, int]]:
+        """Those of the passages whose words could fill a rule, wherever in the passage they stand.
+
+        One search over all of them at once; most passages are given up here.
+        """
+        if not passages:
+            return []
+        present = [0] * len(passages)
+        joined = _BETWEEN.join([text[start:end] for start, end in passages])
+        at, edge = 0, passages[0][1] - passages[0][0] + 1  # the edge behind a word is counted in
+        for number, end in self._finder.ends(joined):
+            while end > edge:
+                at += 1
+                edge += len(_BETWEEN) + passages[at][1] - passages[at][0]
+            present[at] |= self._ever.get(number) or self._classes(number)
+        return [
+            passage
+            for passage, classes in zip(passages, present, strict=True)
+            if classes and self._rules_for(classes, hidden)
+        ]
+
+    def _classes(self, number: int) -> int:
+        """All classes a literal may stand for, alone or with the words behind it."""
+        classes = reduce(or_, (held for held, _ in self._plain[number]), 0)
+        for rows in self._longer.get(number, {}).values():
+            classes = reduce(or_, (row[0] for row in rows), classes)
+        self._ever[number] = classes
+        return classes
 
     def find(self, text: str, start: int, end: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
         """Marks for the passage [start, end) of a view.
@@ -95,8 +130,11 @@ class Matcher:
                 self._sets.clear()
             rules = self._sets[present, hidden] = tuple(
                 (rule, union)
-                for rule, union in self._rules
-                if rule.hidden <= hidden and all(present & slot for slot in rule.slots)
+                for first, last, rule, union in self._rules
+                if present & first
+                and present & last
+                and rule.hidden <= hidden
+                and all(present & slot for slot in rule.slots)
             )
         return rules
 

@@ -50,6 +50,8 @@ def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Itera
 
     view = fold(text)
     passages, places, riddles = _survey(view.text, whole=bool(hidden or joined))
+    if not joined:
+        passages = matcher().promising(view.text, passages, hidden)
     context = Context(view.text)
     grave: Counter[str] = Counter()
     found = chain(
@@ -81,10 +83,12 @@ def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Itera
 
 
 def _hidden(text: str, depth: int) -> Iterator[Mark]:
+    if "<" not in text and "](" not in text and "]:" not in text:
+        return
     from hermes.security import hidden
+    from hermes.security.normalise import ascii_lower
 
-    lowered = text.lower()
-    for region in hidden.regions(lowered if len(lowered) == len(text) else text):
+    for region in hidden.regions(ascii_lower(text)):
         for mark in _read(text[region.start : region.end], depth + 1, region.kind):
             if mark.severity != "low":
                 start, end = region.start + mark.start, region.start + mark.end
@@ -133,18 +137,34 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
                 read_to[how] = stop
                 riddles.append((begin, stop, undo(text[begin:stop], how), how))
             continue
-        if low >= 0 and start - _AROUND <= high:
-            high = end + _AROUND
+        begin, stop = _stretch(text, start, end)
+        if low >= 0 and begin <= high:
+            high = max(high, stop)
             continue
         if low >= 0:
-            passages.append((low, min(high, len(text))))
-        low, high = max(0, start - _AROUND), end + _AROUND
+            passages.append((low, high))
+        low, high = begin, stop
     if low >= 0:
-        passages.append((low, min(high, len(text))))
+        passages.append((low, high))
     for number, start in signposts.signs(narrow(text)):
         places += [(trigger, start + offset) for trigger, offset in signposts.names[number]]
     places.sort(key=lambda place: place[1])
     return ([(0, len(text))] if whole else passages), places, riddles
+
+
+# Over these no phrase reaches (`phrases` knows them all), so that a passage may end there.
+_SEPARATORS = ("\n\n", "\n- ", '"', "|")
+
+
+def _stretch(text: str, start: int, end: int) -> tuple[int, int]:
+    """The passage around a word."""
+    low, high = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    for separator in _SEPARATORS:
+        if (at := text.rfind(separator, low, start)) >= 0:
+            low = at + len(separator)
+        if (at := text.find(separator, end, high)) >= 0:
+            high = at
+    return low, high
 
 
 def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
