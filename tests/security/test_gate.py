@@ -74,7 +74,7 @@ class TestRedact:
         marker = "[REDACTED: line 2 of AGENTS.md contained potential prompt injection (prompt_injection)]"
         passage = admitted.passage
         assert str(passage) == f"one\n{marker}\nthree\nfour"
-        assert (admitted.outcome, admitted.redacted, admitted.detail) == ("loaded", 1, "1 lines redacted")
+        assert (admitted.outcome, admitted.redacted, admitted.detail) == ("loaded", 1, "1 line redacted")
         assert covered(passage)
         assert [passage.line_at(passage.index(w)) for w in ("one", "[RED", "three", "four")] == [1, 2, 3, 4]
         redaction = passage.span_at(passage.index("[RED"))
@@ -119,7 +119,7 @@ class TestCut:
         assert admitted.outcome == "cut"
         assert admitted.passage.count("[REDACTED") == 1
         assert covered(admitted.passage)
-        assert "lines redacted" in admitted.detail
+        assert "1 line redacted" in admitted.detail
         assert "kept" in admitted.detail
 
 

@@ -27,6 +27,7 @@ _OWN_MARKS = frozenset({"glue", "cut marker", "redaction", "block line"})
 _ROUNDS = 3
 _REDACTED_AT_MOST = 40
 _LINES_NAMED = 4
+_HEADINGS_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class Admitted:
         """The reason in a few words, for a decision."""
         if self.outcome == "blocked":
             return ", ".join(_ids(self.findings))
-        parts = [f"{self.redacted} lines redacted"] if self.redacted else []
+        plural = "s" if self.redacted > 1 else ""
+        parts = [f"{self.redacted} line{plural} redacted"] if self.redacted else []
         if self.cut:
             parts.append(f"kept {self.cut.head}+{self.cut.tail} of {self.cut.total} chars")
         return ", ".join(parts)
@@ -283,7 +285,9 @@ def _well_formed(passage: Passage) -> Passage:
 
 
 def _cut_notice(name: str, report: Cut, origin: Origin) -> Notice:
-    lost = f"; sections left out: {', '.join(report.lost)}" if report.lost else ""
+    named = ", ".join(report.lost[:_HEADINGS_NAMED])
+    more = f" and {len(report.lost) - _HEADINGS_NAMED} more" if len(report.lost) > _HEADINGS_NAMED else ""
+    lost = f"; sections left out: {named}{more}" if report.lost else ""
     text = (
         f"{name} was cut: kept {report.head}+{report.tail} of {report.total} characters, "
         f"lines {report.first_lost_line} to {report.last_lost_line} are not in the prompt{lost}. "
