@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+from hermes.agent.session import ASIDE
 from hermes.messages import ModelEvent, ModelRequest
 from hermes.providers.scripted import ScriptedModel, Step, call
 from hermes.sessions.records import Step as Stored
@@ -29,9 +30,9 @@ class Sending(ScriptedModel):
     """Says on stdout what is sent, before it is sent."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        head = self.codec.head(request, self.profile)
-        body = head + b",".join(request.fragments)
-        print("sent", base64.b64encode(body).decode(), flush=True)
+        if request.epoch != ASIDE:  # the question for a summary is no part of the conversation
+            body = self.codec.head(request, self.profile) + b",".join(request.fragments)
+            print("sent", base64.b64encode(body).decode(), flush=True)
         async for event in super().stream(request):
             yield event
 
