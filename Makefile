@@ -44,7 +44,7 @@ bench-cache: $(VENV)/.dev $(ENGINE)/.made
 	@$(BIN)/python benchmarks/cache.py $(BENCH)
 
 soak: $(VENV)/.dev
-	@HERMES_SOAK=1 $(BIN)/python -m pytest -n 2 -q -m soak
+	@$(BIN)/python -m pytest -n 2 -q -m soak
 
 lock: $(VENV)/.dev
 	@$(BIN)/uv pip compile -q --universal --no-header --no-emit-index-url --python-version 3.11 pyproject.toml -o requirements/run.txt
