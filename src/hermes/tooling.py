@@ -10,6 +10,7 @@ import re
 import types
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hermes.errors import HermesError
@@ -54,7 +55,7 @@ class Tool:
 
     def read(self, arguments: str) -> dict[str, Any]:
         """The arguments, checked against the schema; each mistake is named with what was expected."""
-        schema = json.loads(self.spec.parameters)
+        schema = _parsed(self.spec.parameters)
         try:
             given = json.loads(arguments) if arguments.strip() else {}
         except ValueError as error:
@@ -76,6 +77,12 @@ class Tool:
             if name not in values:
                 raise ToolError(f"{self.spec.name} needs the argument {name!r}: {known[name]['description']}")
         return values
+
+
+@lru_cache(maxsize=256)
+def _parsed(schema: str) -> Any:
+    """A schema to be looked at, not changed."""
+    return json.loads(schema)
 
 
 def absent_tool(spec: ToolSpec, reason: str) -> Tool:

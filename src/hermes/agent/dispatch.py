@@ -51,9 +51,11 @@ async def run_calls(
                 while (event := await queue.get()) is not None:
                     yield event
         finally:
-            for task in tasks:
+            running = [task for task in tasks if not task.done()]
+            for task in running:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            if running:
+                await asyncio.gather(*running, return_exceptions=True)
 
 
 def _groups(calls: tuple[ToolCall, ...], tools: Mapping[str, Tool]) -> list[list[int]]:

@@ -199,8 +199,11 @@ class Turn:
             raise
         results = list(step.messages())
         for i, (call, result) in enumerate(zip(calls, results, strict=True)):
-            results[i] = replace(result, annex=(*result.annex, *self._notes(call, result)))
-        results[-1] = replace(results[-1], annex=(*results[-1].annex, *self._pressure()))
+            notes = self._notes(call, result)
+            if i + 1 == len(results):
+                notes += self._pressure()
+            if notes:
+                results[i] = replace(result, annex=(*result.annex, *notes))
         for result in results:
             self.session.append(result)
 

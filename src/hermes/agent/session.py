@@ -38,6 +38,39 @@ ASIDE = "aside"
 
 
 @dataclass(slots=True)
+class _Unsaved:
+    """What the next step will store."""
+
+    messages: list[StoredMessage] = field(default_factory=list)
+    fragments: list[Fragment] = field(default_factory=list)
+    calls: list[CallRecord] = field(default_factory=list)
+    epochs: list[EpochRecord] = field(default_factory=list)
+    blobs: list[bytes] = field(default_factory=list)
+    session: SessionRecord | None = None
+
+    def step(self, at: str) -> Step:
+        return Step(
+            at,
+            tuple(self.messages),
+            tuple(self.fragments),
+            tuple(self.calls),
+            tuple(self.epochs),
+            tuple(self.blobs),
+            self.session,
+        )
+
+    def then(self, later: _Unsaved) -> _Unsaved:
+        return _Unsaved(
+            self.messages + later.messages,
+            self.fragments + later.fragments,
+            self.calls + later.calls,
+            self.epochs + later.epochs,
+            self.blobs + later.blobs,
+            later.session or self.session,
+        )
+
+
+@dataclass(slots=True)
 class Session:
     """A session that is open in this process. `visible` are the messages the model sees, oldest first.
 
@@ -63,7 +96,7 @@ class Session:
     _chain: str = NO_CHAIN
     _reason: str = ""  # why the next request does not begin with the last one
     _unsent: list[tuple[int, Message]] = field(default_factory=list)
-    _step: Step = field(default_factory=lambda: Step(""))
+    _unsaved: _Unsaved = field(default_factory=_Unsaved)
     _known_blobs: set[str] = field(default_factory=set)
     _opening: tuple[SystemPrompt | None, tuple[str, ...], str] = (None, (), "")  # made once for each prompt
     _head: tuple[tuple[object, ...], str] = ((), "")  # what the last head was made from, and its digest
@@ -142,8 +175,7 @@ class Session:
         message = storable_message(replace(message, id=f"m{self.next_seq}", time=message.time or now))
         self.visible.append(message)
         self._unsent.append((self.next_seq, message))
-        stored = StoredMessage(self.next_seq, message)
-        self._step = replace(self._step, messages=(*self._step.messages, stored))
+        self._unsaved.messages.append(StoredMessage(self.next_seq, message))
         self.next_seq += 1
         return message
 
@@ -161,10 +193,10 @@ class Session:
             after = self.visible[sent - 1].role if sent else ""
             made = codec.fragments(tuple(m for _, m in self._unsent), profile, after)
             n = len(self.fragments)
-            new = tuple(Fragment(self.record.epoch, n + i, first, last, b) for i, b in enumerate(made))
+            new = (Fragment(self.record.epoch, n + i, first, last, b) for i, b in enumerate(made))
+            self._unsaved.fragments += new
             self.fragments += made
             self._chain = chain(self._chain, made)
-            self._step = replace(self._step, fragments=(*self._step.fragments, *new))
             self._unsent.clear()
         return self._request(profile, max_tokens)
 
@@ -242,7 +274,7 @@ class Session:
             messages=self.next_seq,
         )
         self.usage = self.usage.plus(call.usage)
-        self._step = replace(self._step, calls=(*self._step.calls, noted))
+        self._unsaved.calls.append(noted)
 
     def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> str:
         """The digest of a request's head, made anew only when something in it is another than last time."""
@@ -256,19 +288,19 @@ class Session:
         digest = digest_of(body)
         if digest not in self._known_blobs:
             self._known_blobs.add(digest)
-            self._step = replace(self._step, blobs=(*self._step.blobs, body))
+            self._unsaved.blobs.append(body)
         return digest
 
     async def save(self) -> None:
         """Store all that is new in one durable step."""
-        step, self._step = self._step, Step("")
-        if step == Step(""):
+        unsaved, self._unsaved = self._unsaved, _Unsaved()
+        if unsaved == _Unsaved():
             return
         at = self.clock().isoformat(timespec="milliseconds")
         try:
-            await self.store.commit(self.record.id, replace(step, at=at))
+            await self.store.commit(self.record.id, unsaved.step(at))
         except StoreError:
-            self._step = _before(step, self._step)  # nothing is lost: it is stored with the next step
+            self._unsaved = unsaved.then(self._unsaved)  # nothing is lost: it is stored with the next step
             raise
 
     async def keep(self) -> tuple[Notice, ...]:
@@ -304,7 +336,7 @@ class Session:
         if tools is not None:
             self.tools = tools
         at = self.clock().isoformat(timespec="milliseconds")
-        self._step = replace(self._step, epochs=(*self._step.epochs, EpochRecord(number, reason, at)))
+        self._unsaved.epochs.append(EpochRecord(number, reason, at))
         state = self._state(carried=[int(m.id[1:]) for m in keep], begins=self.next_seq)
         self._change(epoch=number, state=state)
 
@@ -322,7 +354,7 @@ class Session:
 
     def _change(self, **changes: str | int) -> None:
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
-        self._step = replace(self._step, session=self._whole())
+        self._unsaved.session = self._whole()
 
     def _whole(self) -> SessionRecord:
         """The record as it is stored."""
@@ -348,16 +380,4 @@ def call_record(answer: Completed, started: str) -> CallRecord:
         request_id=answer.request_id,
         model=answer.model,
         stop=answer.stop,
-    )
-
-
-def _before(first: Step, second: Step) -> Step:
-    return Step(
-        first.at,
-        first.messages + second.messages,
-        first.fragments + second.fragments,
-        first.calls + second.calls,
-        first.epochs + second.epochs,
-        tuple(dict.fromkeys(first.blobs + second.blobs)),
-        second.session or first.session,
     )

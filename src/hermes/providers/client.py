@@ -59,6 +59,7 @@ class HttpModel:
         self.http = Http(endpoint, key, proxy_for)
         self.policy = policy
         self._frames: dict[tuple[object, ...], Frame] = {}
+        self._newest: tuple[tuple[object, ...], Frame] | None = None
 
     def __repr__(self) -> str:
         return f"HttpModel({self.endpoint.name}:{self.profile.name})"
@@ -104,8 +105,11 @@ class HttpModel:
     def _frame(self, request: ModelRequest) -> Frame:
         """The frame of a request; those of the last sessions are kept."""
         asked = (request.system, request.tools)
+        if self._newest and self._newest[0] == asked:  # the same objects, most often
+            return self._newest[1]
         frame = self._frames.pop(asked, None) or Frame.of(self.codec, request, self.profile)
         self._frames[asked] = frame  # the newest stands last
+        self._newest = asked, frame
         if len(self._frames) > FRAMES:
             del self._frames[next(iter(self._frames))]
         return frame
