@@ -35,8 +35,6 @@ from hermes.turns import TurnEnded, TurnRequest
 
 T = TypeVar("T")
 TOOL = "bench_noop"
-FILLER = 38_000
-"""Bytes of tools that only stand there: so much more than ours the rival's own tools take in a request."""
 MARKED = "anthropic/claude-sonnet-4", "openrouter"
 Answered = tuple[str, Any]
 """`("tool", [(id, name, arguments)…])` or `("text", …)`, as the stubs of the scripts give it."""
@@ -75,8 +73,7 @@ class Agent:
             session_id=sid or "",
             limits=Limits(max_turns=100_000),
         )
-        added = (noop(), *(fillers() if full_tools else ()))
-        self.agent.tools = {t.spec.name: t for t in (*self.agent.tools.values(), *added)}
+        self.agent.tools = {t.spec.name: t for t in (*self.agent.tools.values(), noop())}
 
     @property
     def sid(self) -> str:
@@ -209,16 +206,6 @@ def noop() -> Tool:
         return json.dumps({"ok": True, "i": i})
 
     return Tool(_spec(TOOL, "Does nothing; used by a benchmark."), run, effects=False)
-
-
-@lru_cache(maxsize=1)
-def fillers() -> tuple[Tool, ...]:
-    async def run(context: ToolContext, i: int = 0) -> str:
-        return ""
-
-    words = "Stands in a request in the place of another tool and is never called. "
-    long = words * (FILLER // 20 // len(words))
-    return tuple(Tool(_spec(f"filler_{n:02}", long), run) for n in range(20))
 
 
 def _spec(name: str, description: str) -> ToolSpec:
