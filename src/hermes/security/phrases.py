@@ -21,6 +21,8 @@ _SPACELESS_WORD = 4
 _MOST_REACH = 130
 _BEFORE = 40
 _MOST_SETS = 10_000
+# Among so many words, one that stood in the same surroundings in vain is not tried again.
+_CROWD, _SEEN = 200, 180
 # One passage in which one rule holds so often has said it.
 _ENOUGH = 300
 
@@ -94,18 +96,30 @@ class Matcher:
             return
         first = 0
         behind, marked = [0] * len(rules), [0] * len(rules)
-        for last, (at, _, held, _) in enumerate(hits):
+        vain: set[tuple[str, int, int]] = set()
+        for last, (at, end_of_word, held, _) in enumerate(hits):
             while hits[first][_START] < at - _MOST_REACH:
                 first += 1
+            around = None
+            if len(hits) > _CROWD and at - _SEEN > start:
+                around = (text[at - _SEEN : end_of_word + _SEEN], end_of_word - at, held)
+                if around in vain:
+                    continue
             for number, (rule, slots) in enumerate(rules):
-                if not held & slots or at < behind[number] or marked[number] > _ENOUGH:
+                if not held & slots or marked[number] > _ENOUGH:
+                    continue
+                if at < behind[number]:
+                    around = None
                     continue
                 chosen = self._fit(rule, hits, first, last)
                 if chosen and self._stands(rule, text, chosen, joined):
                     begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
                     behind[number] = stop
                     marked[number] += 1
+                    around = None
                     yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
+            if around:
+                vain.add(around)
 
     def _hits(self, text: str, start: int, end: int, joined: bool) -> list[Hit]:
         hits: list[Hit] = []
@@ -180,6 +194,9 @@ def _follows(text: str, at: int, parts: Sequence[str], ends: bool, spaceless: bo
     """Where a phrase ends whose other parts follow `at`, a few marks between them; -1 if they do not."""
     least, most = (0, 3) if spaceless else (1, 5)
     for part in parts:
+        if not spaceless and text.startswith(" " + part, at):
+            at += 1 + len(part)
+            continue
         start = at
         while at - start < most and at < len(text) and not text[at].isalnum():
             at += 1

@@ -25,12 +25,19 @@ _AROUND = 110
 _DEEPEST = 2
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
+# So many different hidden or disguised stretches are read in a text, and one more for so many letters of it.
+_STRETCHES, _LETTERS_A_STRETCH = 300, 256
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 
 def scan(text: str) -> tuple[Finding, ...]:
     """Everything in the text that tries to command its reader, sorted by (start, end, id)."""
-    return settle(text, chain(_unseen(text), _read(text, 0)))
+    reader = _Reader(len(text))
+    marks = [*_unseen(text), *reader.read(text, 0)]
+    if reader.unread:
+        why = f"more hidden or disguised stretches than are read ({reader.unread} were not)"
+        marks.append(Mark("too_many_stretches", "encoded", "medium", 0, min(len(text), 1), text[:1], why))
+    return settle(text, marks)
 
 
 def _unseen(text: str) -> Iterator[Mark]:
@@ -41,71 +48,84 @@ def _unseen(text: str) -> Iterator[Mark]:
     yield from invisible.find(text)
 
 
-def _read(text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
-    """Marks of a text and of all that is hidden in it, in offsets of the text."""
-    from hermes.security.context import Context
-    from hermes.security.normalise import fold
-    from hermes.security.phrases import matcher
-    from hermes.security.shapes import shapes
+class _Reader:
+    """Reads one text and, one level down each, what is hidden or disguised in it; equal stretches once."""
 
-    view = fold(text)
-    passages, places, riddles = _survey(view.text, whole=bool(hidden or joined))
-    if not joined:
-        passages = matcher().promising(view.text, passages, hidden)
-    context = Context(view.text)
-    grave: Counter[str] = Counter()
-    found = chain(
-        (
-            (mark, True)
-            for start, end in passages
-            for mark in matcher().find(view.text, start, end, hidden, joined)
-        ),
-        shapes().find(view.text, places),
-    )
-    for mark, may_soften in found:
-        if grave[mark.id] > _ENOUGH:
-            continue
-        soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
-        grave[mark.id] += not soft
-        yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
-    if depth < _DEEPEST:
-        yield from _hidden(text, depth)
-        yield from _disguised(text, depth)
-        for start, end, read, how in riddles:
-            for mark in _read(read, _DEEPEST):
+    def __init__(self, length: int) -> None:
+        self._known: dict[tuple[str, int, int, bool], list[Mark]] = {}
+        self.unread = 0
+        self._most = _STRETCHES + length // _LETTERS_A_STRETCH
+
+    def read(self, text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
+        """Marks of a text and of all that is hidden in it, in offsets of the text."""
+        from hermes.security.context import Context
+        from hermes.security.normalise import fold
+        from hermes.security.phrases import matcher
+        from hermes.security.shapes import shapes
+
+        view = fold(text)
+        passages, places, riddles = _survey(view.text, whole=bool(hidden or joined))
+        if not joined:
+            passages = matcher().promising(view.text, passages, hidden)
+        context = Context(view.text)
+        grave: Counter[str] = Counter()
+        found = chain(
+            (
+                (mark, True)
+                for start, end in passages
+                for mark in matcher().find(view.text, start, end, hidden, joined)
+            ),
+            shapes().find(view.text, places),
+        )
+        for mark, may_soften in found:
+            if grave[mark.id] > _ENOUGH:
+                continue
+            soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
+            grave[mark.id] += not soft
+            yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
+        if depth < _DEEPEST:
+            yield from self._hidden(text, depth)
+            yield from self._disguised(text, depth)
+            for start, end, read, how in riddles:
+                first, last = view.start(start), view.end(end)
+                for mark in self._stretch(read, _DEEPEST):
+                    if mark.severity == "high":
+                        yield _encoded(mark, first, last, mark.reads, how + " text")
+
+    def _stretch(self, text: str, depth: int, hidden: int = 0, joined: bool = False) -> list[Mark]:
+        """Marks of a hidden or disguised stretch; none past the limit, which `scan` tells of."""
+        key = (text, depth, hidden, joined)
+        if (known := self._known.get(key)) is None:
+            if len(self._known) >= self._most:
+                self.unread += 1
+                return []
+            known = self._known[key] = list(self.read(text, depth, hidden, joined))
+        return known
+
+    def _hidden(self, text: str, depth: int) -> Iterator[Mark]:
+        if "<" not in text and "](" not in text and "]:" not in text:
+            return
+        from hermes.security import hidden
+        from hermes.security.normalise import ascii_lower
+
+        for region in hidden.regions(ascii_lower(text)):
+            for mark in self._stretch(text[region.start : region.end], depth + 1, region.kind):
+                if mark.severity != "low":
+                    start, end = region.start + mark.start, region.start + mark.end
+                    why = f"not shown to people: {mark.why}"
+                    yield Mark(region.id, "hidden_html", "high", start, end, mark.reads, why)
+
+    def _disguised(self, text: str, depth: int) -> Iterator[Mark]:
+        from hermes.security.decode import disguises
+
+        for disguise in disguises(text):
+            for mark in self._stretch(disguise.text, depth + 1, joined=disguise.joined):
                 if mark.severity == "high":
-                    yield mark._replace(
-                        id="encoded_payload",
-                        start=view.start(start),
-                        end=view.end(end),
-                        why=f"{how} text: {mark.why}",
-                    )
+                    yield _encoded(mark, disguise.start, disguise.end, disguise.text, disguise.how)
 
 
-def _hidden(text: str, depth: int) -> Iterator[Mark]:
-    if "<" not in text and "](" not in text and "]:" not in text:
-        return
-    from hermes.security import hidden
-    from hermes.security.normalise import ascii_lower
-
-    for region in hidden.regions(ascii_lower(text)):
-        for mark in _read(text[region.start : region.end], depth + 1, region.kind):
-            if mark.severity != "low":
-                start, end = region.start + mark.start, region.start + mark.end
-                why = f"not shown to people: {mark.why}"
-                yield Mark(region.id, "hidden_html", "high", start, end, mark.reads, why)
-
-
-def _disguised(text: str, depth: int) -> Iterator[Mark]:
-    from hermes.security.decode import disguises
-
-    for disguise in disguises(text):
-        for mark in _read(disguise.text, depth + 1, joined=disguise.joined):
-            if mark.severity == "high":
-                yield mark._replace(
-                    id="encoded_payload", start=disguise.start, end=disguise.end,
-                    reads=disguise.text, why=f"{disguise.how}: {mark.why}",
-                )  # fmt: skip
+def _encoded(mark: Mark, start: int, end: int, reads: str, how: str) -> Mark:
+    return mark._replace(id="encoded_payload", start=start, end=end, reads=reads, why=f"{how}: {mark.why}")
 
 
 def _placed(mark: Mark, start: int, end: int, soft: bool) -> Mark:
@@ -137,15 +157,15 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
                 read_to[how] = stop
                 riddles.append((begin, stop, undo(text[begin:stop], how), how))
             continue
-        begin, stop = _stretch(text, start, end)
-        if low >= 0 and begin <= high:
-            high = max(high, stop)
-            continue
-        if low >= 0:
-            passages.append((low, high))
-        low, high = begin, stop
+        if low < 0 or start - high > _BESIDE:
+            begin = _before(text, start)
+            if low >= 0 and begin > (stop := _behind(text, high)):
+                passages.append((low, stop))
+                low = -1
+            low = low if low >= 0 else begin
+        high = max(high, end)
     if low >= 0:
-        passages.append((low, high))
+        passages.append((low, _behind(text, high)))
     for number, start in signposts.signs(narrow(text)):
         places += [(trigger, start + offset) for trigger, offset in signposts.names[number]]
     places.sort(key=lambda place: place[1])
@@ -156,15 +176,26 @@ def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[s
 _SEPARATORS = ("\n\n", "\n- ", '"', "|")
 
 
-def _stretch(text: str, start: int, end: int) -> tuple[int, int]:
-    """The passage around a word."""
-    low, high = max(0, start - _AROUND), min(len(text), end + _AROUND)
+# Words so close are in one passage, whatever stands between.
+_BESIDE = 30
+
+
+def _before(text: str, start: int) -> int:
+    """Where the passage around a word begins."""
+    low = max(0, start - _AROUND)
     for separator in _SEPARATORS:
         if (at := text.rfind(separator, low, start)) >= 0:
             low = at + len(separator)
+    return low
+
+
+def _behind(text: str, end: int) -> int:
+    """Where the passage around a word ends."""
+    high = min(len(text), end + _AROUND)
+    for separator in _SEPARATORS:
         if (at := text.find(separator, end, high)) >= 0:
             high = at
-    return low, high
+    return high
 
 
 def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
