@@ -1,7 +1,6 @@
 """The agent and the store for the bench scripts: whole sessions, over HTTP or over a stub in its place.
 
-All sessions of a process share one event loop, in a thread of its own: the scripts call from threads, the
-agent is asynchronous.
+All sessions of a process share one event loop; where the scripts call from many threads, it has its own.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import asyncio
 import json
 import os
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -213,12 +213,17 @@ def _spec(name: str, description: str) -> ToolSpec:
     return ToolSpec(name, description, json.dumps(schema, separators=(",", ":")))
 
 
-@lru_cache(maxsize=1)
-def _loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="agents", daemon=True).start()
-    return loop
+_LOOP = asyncio.new_event_loop()
+_GUARD = threading.Lock()
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run_coroutine_threadsafe(work, _loop()).result()
+    """Run where a program would: in the main thread, until other threads want to share the loop."""
+    if threading.current_thread() is threading.main_thread() and not _LOOP.is_running():
+        return _LOOP.run_until_complete(work)
+    with _GUARD:
+        if not _LOOP.is_running():
+            threading.Thread(target=_LOOP.run_forever, name="agents", daemon=True).start()
+            while not _LOOP.is_running():
+                time.sleep(0.001)
+    return asyncio.run_coroutine_threadsafe(work, _LOOP).result()
