@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -82,8 +85,22 @@ async def _converse(conversation: Conversation, as_json: bool) -> int:
         if line.startswith("/"):
             click.echo(await answer(conversation, line))
         elif line.strip():
-            await _turn(conversation, line, as_json)
+            await _stoppable(_turn(conversation, line, as_json))
     return 0
+
+
+async def _stoppable(turn: Coroutine[Any, Any, int]) -> None:
+    """A turn that Ctrl-C stops, and only the turn: the conversation goes on."""
+    task, loop = asyncio.create_task(turn), asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):  # Windows has no such handlers; there it ends the program
+        loop.add_signal_handler(signal.SIGINT, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        click.echo("\nStopped; what was said is kept.", err=True)
+    finally:
+        with contextlib.suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGINT)
 
 
 async def _turn(conversation: Conversation, text: str, as_json: bool) -> int:
