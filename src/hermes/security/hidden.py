@@ -56,10 +56,9 @@ def _elements(text: str) -> Iterator[Region]:
         if match.start() < behind:
             continue
         name, attributes = match[1], match[2]
-        if name == "details":
+        hides = bool(compiled(_STYLE).search(attributes) or compiled(_ATTRIBUTE).search(attributes))
+        if name == "details" and not hides:
             hides = bool(compiled(_EMPTY_SUMMARY).match(text, match.start()))
-        else:
-            hides = bool(compiled(_STYLE).search(attributes) or compiled(_ATTRIBUTE).search(attributes))
         if hides:
             close = text.find("</" + name, match.end(), match.end() + _MOST)
             behind = close if close >= 0 else min(len(text), match.end() + 400)
