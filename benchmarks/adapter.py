@@ -123,13 +123,14 @@ class Prompt:
 
 
 def drop_skill_caches(disk: bool) -> None:
-    """Forget the library and the indexes of this process; with `disk`, the snapshot too."""
+    """Forget the library and the indexes of this process; with `disk`, those of the disk too."""
     from hermes.paths import get_hermes_home
-    from hermes.skills.index import forget_indexes
+    from hermes.skills.kept_index import forget_indexes
     from hermes.skills.library import forget
 
-    forget(get_hermes_home(), disk=disk)
-    forget_indexes()
+    home = get_hermes_home()
+    forget(home, disk=disk)
+    forget_indexes(home if disk else None)
 
 
 class _Stage:

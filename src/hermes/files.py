@@ -139,6 +139,14 @@ def is_inside(real: str, root: str) -> bool:
     return real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep)
 
 
+def only_ours(path: str) -> bool:
+    """Whether it is a regular file that nobody but this user can have written. Raises OSError."""
+    status = os.lstat(path)
+    if not stat_of.S_ISREG(status.st_mode):
+        return False
+    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
+
+
 def list_directory(path: str) -> tuple[str, ...]:
     """The names in a directory, sorted; empty when it is missing. FileRefused when it cannot be listed."""
     try:

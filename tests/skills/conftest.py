@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hermes.paths import Home
-from hermes.skills.index import forget_indexes
+from hermes.skills.kept_index import forget_indexes
 from hermes.skills.library import Library, forget, load_library
 
 NOBODY = 65534

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from hermes.security.policy import Policies, Policy
-from hermes.skills.index import forget_indexes, skills_index
+from hermes.skills.index import skills_index
+from hermes.skills.kept_index import forget_indexes
 from hermes.skills.library import Library, forget, load_library
 
 from .conftest import SkillHome, as_nobody
@@ -222,11 +223,34 @@ def test_a_snapshot_of_another_form_is_ignored(stocked: SkillHome) -> None:
     import zlib
 
     cold = everything(anew(stocked))
-    key = snapshot_of(stocked).read_bytes().partition(b"\n")[0].split()[-1]
-    for body in (b"[]", b"{}", b'{"skills":[[1]]}', b'{"skills":[["a"]],"shadowed":0}', b"nonsense"):
-        head = b"hermes skills 1 %08x %s\n" % (zlib.crc32(body), key)
-        snapshot_of(stocked).write_bytes(head + body)
+    good = snapshot_of(stocked).read_bytes()
+    head, proof, rows = good.split(b"\n")
+    odd = (b"", b"[]", b"{}", b'{"skills":[[1]]}', b'{"skills":[["a"]],"shadowed":0}', b"nonsense")
+    odd_proofs = (*odd, b'{"digest":"","watched":[3],"stamps":[1,1,1,1]}', b'{"stamps":[1]}')
+    for body in (
+        *(odd_proof + b"\n" + rows for odd_proof in odd_proofs),
+        *(proof + b"\n" + odd_rows for odd_rows in odd),
+        proof,
+    ):
+        words = (b"hermes skills 2", b"%08x" % zlib.crc32(body), head.split()[-1])
+        snapshot_of(stocked).write_bytes(b" ".join(words) + b"\n" + body)
         assert everything(anew(stocked)) == cold
+        assert snapshot_of(stocked).read_bytes() == good
+
+
+def test_a_snapshot_that_another_may_have_written_is_ignored_and_replaced(stocked: SkillHome) -> None:
+    import zlib
+
+    cold = everything(anew(stocked))
+    good = snapshot_of(stocked).read_bytes()
+    head, _, body = good.partition(b"\n")
+    planted = body.replace(b'"Plain"', b'"Plane"')
+    words = (*head.split()[:3], b"%08x" % zlib.crc32(planted), head.split()[-1])
+    snapshot_of(stocked).write_bytes(b" ".join(words) + b"\n" + planted)
+    snapshot_of(stocked).chmod(0o666)
+    assert everything(anew(stocked)) == cold
+    assert snapshot_of(stocked).read_bytes() == good
+    assert snapshot_of(stocked).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_home_that_cannot_be_written_is_no_matter(open_directory: Path) -> None:

@@ -24,8 +24,8 @@ from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of
 from hermes.providers.profiles import context_limit_chars, enforcement_needed
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
-from hermes.skills.index import index_budget, skills_index
-from hermes.skills.library import load_library
+from hermes.skills.index import index_budget
+from hermes.skills.kept_index import home_index
 from hermes.text import decode
 
 if TYPE_CHECKING:
@@ -240,10 +240,11 @@ class SkillsSlot(_FromSources):
         if "skill_view" not in facts.tools:
             return Passage()
         skills = self.sources.config.skills
-        library = load_library(self.sources.home, tuple(skills.dirs), policies=self.sources.policies)
         budget = skills.index_tokens or index_budget(facts.model.context_window)
-        return skills_index(
-            library,
+        return home_index(
+            self.sources.home,
+            tuple(skills.dirs),
+            policies=self.sources.policies,
             tools=facts.tools,
             disabled=frozenset(skills.disabled),
             pinned=tuple(skills.pinned),

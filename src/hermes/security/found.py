@@ -7,12 +7,11 @@ made it. Anything odd about it and it is passed over: texts are scanned again, w
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from contextlib import suppress
 
 from hermes.errors import FileRefused
-from hermes.files import read_regular, replace_file
+from hermes.files import only_ours, read_regular, replace_file
 from hermes.provenance import digest_of
 from hermes.security.scan import Finding, scan, scanner_version
 
@@ -81,7 +80,7 @@ class Found:
         head = f"{FORMAT} {self._version()} {digest_of(body)}\n"
         path = os.path.join(self._folder, NAME)
         with suppress(OSError):
-            if os.path.lexists(path) and not _is_ours(path):
+            if os.path.lexists(path) and not only_ours(path):
                 os.unlink(path)
             replace_file(path, (head + body).encode(), lasting=False)
 
@@ -103,7 +102,7 @@ class Found:
     def _read(self) -> dict[str, str]:
         path = os.path.join(self._folder, NAME)
         try:
-            if not _is_ours(path):
+            if not only_ours(path):
                 return {}
             text = read_regular(path, _MAX_BYTES)[0].decode()
         except (OSError, FileRefused, UnicodeDecodeError):
@@ -112,14 +111,6 @@ class Found:
         if head != f"{FORMAT} {self._version()} {digest_of(body)}":
             return {}
         return {line[:64]: line[65:] for line in body.split("\n") if line}
-
-
-def _is_ours(path: str) -> bool:
-    """Whether only this user can have written a file."""
-    status = os.lstat(path)
-    if not stat.S_ISREG(status.st_mode):
-        return False
-    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
 
 
 def _within(rows: list[str]) -> list[str]:

@@ -40,24 +40,9 @@ def skills_index(
     skills are not shortened. Notices say what was cut, decisions what became of each skill.
     """
     system = system or host_os()
-    key = (library.digest, library.policies, tools, toolsets, system, disabled, pinned, budget_tokens)
-    if (made := _made.get(key)) is None:
-        here, off = split(library, Setting(tools, toolsets, system, disabled))
-        more = prompt_text("skills_more" if "skills_list" in tools else "skills_more_unlisted")
-        made = _index(library, here, off, _Frame(budget_tokens, more, pinned))
-        if len(_made) >= _MADE_LIMIT:
-            _made.clear()
-        _made[key] = made
-    return made
-
-
-_made: dict[tuple[object, ...], Passage] = {}
-_MADE_LIMIT = 64
-
-
-def forget_indexes() -> None:
-    """Drop every index this process has rendered."""
-    _made.clear()
+    here, off = split(library, Setting(tools, toolsets, system, disabled))
+    more = prompt_text("skills_more" if "skills_list" in tools else "skills_more_unlisted")
+    return _index(library, here, off, _Frame(budget_tokens, more, pinned))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,19 @@ from hermes.security.scan import scanner_version
 from hermes.skills import snapshot
 from hermes.skills.records import Library, Root, Skill, Unresolved
 from hermes.skills.snapshot import Remembered
-from hermes.skills.stamps import Stamp, stamp_of
+from hermes.skills.stamps import Stamp, stamps_of
 from hermes.version import __version__
 
-__all__ = ["Library", "Skill", "Unresolved", "forget", "load_library", "roots_of"]
+__all__ = [
+    "Library",
+    "Skill",
+    "Unresolved",
+    "forget",
+    "known_digest",
+    "library_key",
+    "load_library",
+    "roots_of",
+]
 
 _UNSETTLED_NS = 2_000_000_000
 """A file changed this shortly before it was read proves nothing: a second change may leave the same time."""
@@ -43,23 +52,41 @@ def load_library(
     policies = policies or Policies()
     roots = roots_of(home, extra_roots)
     key = _key(roots, policies)
-    known = _remembered.get((home.root, key))
-    if known and known.holds():
-        return known.library
-    stored = snapshot.read(home, key, policies)
-    if stored and stored.holds():
-        return _keep(home, key, stored).library
+    known = _proved(home, key)
+    if known and (library := known.library(policies)):
+        return library
     from hermes.skills.build import build_library  # an unchanged library needs neither walk nor parser
     from hermes.skills.find import find
 
     started = clock()
     found = find(roots)
     watched = tuple(found.watched)
-    stamps = tuple(map(stamp_of, watched))
+    stamps = stamps_of(watched)
     library = build_library(found, roots, policies)
     if _settled(stamps, started, clock()):
-        snapshot.write(home, key, _keep(home, key, Remembered(library, watched, stamps)))
+        _keep(home, key, Remembered(library.digest, watched, stamps, library))
+        snapshot.write(home, key, library, watched, stamps)
     return library
+
+
+def known_digest(home: Home, extra_roots: tuple[str, ...] = (), *, policies: Policies | None = None) -> str:
+    """The digest of what `load_library` would give now, without making it; empty when not known unread."""
+    known = _proved(home, library_key(home, extra_roots, policies))
+    return known.digest if known else ""
+
+
+def library_key(home: Home, extra_roots: tuple[str, ...] = (), policies: Policies | None = None) -> str:
+    """Everything but the disk that a library depends on."""
+    return _key(roots_of(home, extra_roots), policies or Policies())
+
+
+def _proved(home: Home, key: str) -> Remembered | None:
+    """What is remembered in the process or on disk, if the disk proves it unchanged."""
+    known = _remembered.get((home.root, key))
+    if known and known.holds():
+        return known
+    stored = snapshot.read(home, key)
+    return _keep(home, key, stored) if stored and stored.holds() else None
 
 
 def forget(home: Home, *, disk: bool = False) -> None:

@@ -1,6 +1,7 @@
 """The library on disk, so that a new process need not read a thousand files.
 
-A line with format, checksum and key, then JSON. Whatever is not exactly that is ignored.
+A line with format, checksum and key, then two of JSON: what proves it, and the records, which are made only
+when someone asks for them. Whatever is not exactly that, or may be of another user, is ignored.
 """
 
 from __future__ import annotations
@@ -13,68 +14,106 @@ from itertools import chain
 from typing import Any
 
 from hermes.errors import FileRefused
-from hermes.files import read_regular, replace_file
+from hermes.files import only_ours, read_regular, replace_file
 from hermes.paths import Home
 from hermes.provenance import Decision, Notice, Origin
 from hermes.security.policy import Policies
 from hermes.skills.records import ALWAYS, PLAIN, Broken, Category, Conditions, Details, Library, Skill
-from hermes.skills.stamps import Stamp, stamp_of
+from hermes.skills.stamps import Stamp, stamps_of
 
 FILE = "skills.json"
-FORMAT = 1
+FORMAT = 2
 _MAX_BYTES = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Remembered:
-    """A library with what must still be true of the disk for it to be the present one."""
+    """A library, by its digest, with what must still be true of the disk for it to be the present one.
 
-    library: Library
+    `made` is the library; while it is None, `rows` is what it can be made of.
+    """
+
+    digest: str
     watched: tuple[str, ...]
     stamps: tuple[Stamp, ...]
+    made: Library | None = None
+    rows: bytes = b""
 
     def holds(self) -> bool:
         """Whether every watched path is as it was."""
-        return tuple(map(stamp_of, self.watched)) == self.stamps
+        return stamps_of(self.watched) == self.stamps
+
+    def library(self, policies: Policies) -> Library | None:
+        """The library; None when what was stored is none."""
+        if self.made is None:
+            import json
+
+            with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, RecursionError):
+                self.made = _from_rows(json.loads(self.rows), self.digest, policies)
+        return self.made
 
 
-def write(home: Home, key: str, remembered: Remembered) -> None:
+def write(
+    home: Home, key: str, library: Library, watched: tuple[str, ...], stamps: tuple[Stamp, ...]
+) -> None:
     """Store a snapshot; a home that cannot be written is no matter."""
     import json
 
-    body = json.dumps(_to_rows(remembered), separators=(",", ":")).encode()
+    proof = {
+        "digest": library.digest,
+        "watched": "\0".join(watched),
+        "stamps": tuple(chain.from_iterable(stamps)),
+    }
+    rows = (json.dumps(part, separators=(",", ":")) for part in (proof, _to_rows(library)))
+    body = "\n".join(rows).encode()
     head = f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}\n".encode()
-    with contextlib.suppress(OSError):
-        if os.path.isdir(home.root):
-            os.makedirs(home.cache, mode=0o700, exist_ok=True)
-            replace_file(os.path.join(home.cache, FILE), head + body, lasting=False)
+    store(home, FILE, head + body)
 
 
-def read(home: Home, key: str, policies: Policies) -> Remembered | None:
+def read(home: Home, key: str) -> Remembered | None:
     """The stored snapshot of this key; None when there is none or it is damaged."""
     import json
 
-    try:
-        data, _ = read_regular(os.path.join(home.cache, FILE), _MAX_BYTES)
-    except FileRefused:
-        return None
-    head, _, body = data.partition(b"\n")
+    head, _, body = stored(home, FILE).partition(b"\n")
     if head != f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}".encode():
         return None
     try:
-        return _from_rows(json.loads(body), policies)
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        first, _, rows = body.partition(b"\n")
+        proof = json.loads(first)
+        flat = iter(proof["stamps"])
+        stamps = tuple(zip(flat, flat, flat, flat, strict=True))
+        return Remembered(proof["digest"], tuple(proof["watched"].split("\0")), stamps, None, rows)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def remove(home: Home) -> None:
-    """Delete the snapshot, if there is one."""
+def store(home: Home, name: str, data: bytes) -> None:
+    """Put a file into the cache of a home, if that can be; what was not ours alone is not written on."""
+    path = os.path.join(home.cache, name)
     with contextlib.suppress(OSError):
-        os.unlink(os.path.join(home.cache, FILE))
+        if os.path.isdir(home.root):
+            os.makedirs(home.cache, mode=0o700, exist_ok=True)
+            if os.path.lexists(path) and not only_ours(path):
+                os.unlink(path)
+            replace_file(path, data, lasting=False)
 
 
-def _to_rows(remembered: Remembered) -> dict[str, Any]:
-    library = remembered.library
+def stored(home: Home, name: str) -> bytes:
+    """A file of the cache; nothing when it cannot be read or someone else may have written it."""
+    path = os.path.join(home.cache, name)
+    try:
+        return read_regular(path, _MAX_BYTES)[0] if only_ours(path) else b""
+    except (OSError, FileRefused):
+        return b""
+
+
+def remove(home: Home, name: str = FILE) -> None:
+    """Delete a file of the cache, if there is one."""
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(home.cache, name))
+
+
+def _to_rows(library: Library) -> dict[str, Any]:
     return {
         "skills": [_row(s) for s in library.skills],
         "shadowed": [_row(s) for s in library.shadowed],
@@ -82,9 +121,6 @@ def _to_rows(remembered: Remembered) -> dict[str, Any]:
         "broken": library.broken,
         "decisions": [astuple(d) for d in library.decisions],
         "notices": [astuple(n) for n in library.notices],
-        "digest": library.digest,
-        "watched": remembered.watched,
-        "stamps": list(chain.from_iterable(remembered.stamps)),
     }
 
 
@@ -92,20 +128,17 @@ def _row(skill: Skill) -> tuple[Any, ...]:
     return skill[:-2] if skill[-2:] == (ALWAYS, PLAIN) else skill
 
 
-def _from_rows(rows: dict[str, Any], policies: Policies) -> Remembered:
-    library = Library(
+def _from_rows(rows: dict[str, Any], digest: str, policies: Policies) -> Library:
+    return Library(
         tuple(map(_skill, rows["skills"])),
         tuple(map(_skill, rows["shadowed"])),
         tuple(Category(*row) for row in rows["categories"]),
         tuple(Broken(*row) for row in rows["broken"]),
         tuple(Decision(*row) for row in rows["decisions"]),
         tuple(Notice(level, text, Origin(*o) if o else None) for level, text, o in rows["notices"]),
-        rows["digest"],
+        digest,
         policies,
     )
-    flat = iter(rows["stamps"])
-    stamps = tuple(zip(flat, flat, flat, flat, strict=True))
-    return Remembered(library, tuple(rows["watched"]), stamps)
 
 
 def _skill(row: list[Any]) -> Skill:
