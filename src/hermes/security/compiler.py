@@ -30,7 +30,7 @@ _CODE = (
 )  # fmt: skip
 _Meaning = tuple[int, tuple[str, ...], bool]
 """Classes of an entry, the parts behind its first, and whether the last must end a word."""
-# Distances at which two words of an anchor are looked for: a space, ", ", " - ", "** **".
+# Distances at which two words of a trigger are looked for: a space, ", ", " - ", "** **".
 _DISTANCES = (1, 2, 3, 5)
 
 
@@ -45,15 +45,15 @@ def compile_rules() -> dict[str, str]:
         path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(_HERE.glob("lexicon/*.toml"))
     }
     classes = sorted({name for table in lexicon.values() for name in table})
-    phrases, shapes, anchoring = _rules(classes)
-    words, anchors = _lexicon(lexicon, classes, anchoring)
+    phrases, shapes = _rules(classes)
+    words = _lexicon(lexicon, classes)
     data = {
         "version": "",
         "spaceless": sum(1 << sorted(lexicon).index(name) for name in _SPACELESS_LANGUAGES),
         "cues": _cues(),
         "phrases": phrases,
         "shapes": shapes,
-        **_signposts(anchors, [trigger for shape in shapes for trigger in shape.triggers]),
+        **_signposts([trigger for shape in shapes for trigger in shape.triggers]),
     }
     sources = [_HERE.joinpath(name).read_text("utf-8") for name in _CODE]
     data["version"] = hashlib.sha256("".join([_dump(data), _dump(words), *sources]).encode()).hexdigest()[:16]
@@ -64,17 +64,15 @@ def _dump(data: dict[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _rules(classes: list[str]) -> tuple[list[Phrase], list[Shape], set[str]]:
-    """Both kinds of rules, and the classes whose words anchor a phrase."""
-    phrases, shapes, anchoring = [], [], set[str]()
+def _rules(classes: list[str]) -> tuple[list[Phrase], list[Shape]]:
+    """Both kinds of rules."""
+    phrases, shapes = [], []
     for family in families():
         for rule in family.get("phrase", ()):
             phrases.append(_phrase(rule, family["family"], classes))
-            if not rule.get("hidden"):
-                anchoring.update(rule["slots"][rule.get("anchor", 0)].split())
         for rule in family.get("shape", ()):
             shapes.append(_shape(rule, family["family"]))
-    return phrases, shapes, anchoring
+    return phrases, shapes
 
 
 def _cues() -> tuple[str, str]:
@@ -123,22 +121,16 @@ def _shape(rule: dict[str, Any], family: str) -> Shape:
     )  # fmt: skip
 
 
-def _lexicon(
-    lexicon: dict[str, dict[str, str]], classes: list[str], anchoring: set[str]
-) -> tuple[dict[str, Any], set[tuple[str, int]]]:
-    """The columns of `words.json`, and the literals that anchor phrases."""
-    common = frozenset(_HERE.joinpath("lexicon/common.txt").read_text("utf-8").split())
+def _lexicon(lexicon: dict[str, dict[str, str]], classes: list[str]) -> dict[str, Any]:
+    """The columns of `words.json`."""
     meanings: dict[tuple[str, int], dict[_Meaning, int]] = {}
-    anchors: set[tuple[str, int]] = set()
     for number, language in enumerate(sorted(lexicon)):
-        for entry, held, anchored in _entries(lexicon[language], classes, anchoring):
+        for entry, held in _entries(lexicon[language], classes).items():
             parts, bounds, ends = _parse(entry)
             spoken = meanings.setdefault((parts[0], bounds), {})
             meaning = (held, tuple(parts[1:]), ends)
             spoken[meaning] = spoken.get(meaning, 0) | 1 << number
-            if anchored:
-                anchors.update(_anchors(entry, parts, common))
-    return _columns(meanings), anchors
+    return _columns(meanings)
 
 
 def _columns(meanings: dict[tuple[str, int], dict[_Meaning, int]]) -> dict[str, Any]:
@@ -163,15 +155,13 @@ def _columns(meanings: dict[tuple[str, int], dict[_Meaning, int]]) -> dict[str, 
     }
 
 
-def _entries(table: dict[str, str], classes: list[str], anchoring: set[str]) -> list[tuple[str, int, bool]]:
-    """Each entry of one language once, with all classes it is in and whether it anchors."""
+def _entries(table: dict[str, str], classes: list[str]) -> dict[str, int]:
+    """Each entry of one language once, with all classes it is in."""
     bits: dict[str, int] = {}
-    anchored: dict[str, bool] = {}
     for name, entries in table.items():
         for entry in entries.split():
             bits[entry] = bits.get(entry, 0) | 1 << classes.index(name)
-            anchored[entry] = anchored.get(entry, False) or name in anchoring
-    return [(entry, bits[entry], anchored[entry]) for entry in bits]
+    return bits
 
 
 def _parse(entry: str) -> tuple[list[str], int, bool]:
@@ -184,43 +174,20 @@ def _parse(entry: str) -> tuple[list[str], int, bool]:
     return parts, STARTS * opens | ENDS * (closes or several), closes and several
 
 
-_EVERYWHERE = frozenset(
-    ("a", "an", "and", "are", "as", "be", "by", "do", "for", "in", "is", "it", "not", "of", "on")
-)
-_EVERYWHERE |= {"or", "the", "to", "with", "you", "your"}
-
-
-def _anchors(entry: str, parts: list[str], common: frozenset[str]) -> list[tuple[str, int]]:
-    """What the survey looks for: the rarest word, or the longest pair where all words are common."""
-    opens, closes = not entry.startswith("*"), not entry.endswith("*")
-    last = len(parts) - 1
-    if _SPACELESS.search(entry):
-        return [("".join(parts[:2]), 0), (" ".join(parts[:2]), 0)] if last else [(parts[0], 0)]
-    at = max(range(len(parts)), key=lambda at: (parts[at] not in common, len(parts[at])))
-    if not last or (parts[at] not in common and len(parts[at]) >= 4):
-        return [(parts[at], STARTS * (opens or at > 0) | ENDS * (closes or at < last))]
-    at = max(
-        range(last), key=lambda at: sum(len(part) for part in parts[at : at + 2] if part not in _EVERYWHERE)
-    )
-    bounds = STARTS * (opens or at > 0) | ENDS * (closes or at + 1 < last)
-    return [(parts[at] + " " * gap + parts[at + 1], bounds) for gap in _DISTANCES]
-
-
-def _signposts(anchors: set[tuple[str, int]], triggers: list[str]) -> dict[str, Any]:
-    """All that the survey looks for: anchors of phrases, triggers that begin with a letter, and riddles."""
+def _signposts(triggers: list[str]) -> dict[str, Any]:
+    """What is looked for besides words: triggers that begin with a letter, and riddles."""
     named: dict[tuple[str, int], str] = {}
     for trigger in sorted(set(triggers)):
         if trigger[0].isalpha():
             word = trigger.rstrip()
             for spelling in sorted({word.replace(" ", " " * gap) for gap in _DISTANCES}):
                 named[spelling, STARTS | ENDS * (word != trigger)] = trigger
-    riddles = {(shown, 0): how for shown, how in telltales().items()}
-    literals = sorted({*anchors, *named, *riddles})
+    riddles = {(shown, STARTS): how for shown, how in telltales().items()}
+    literals = sorted({*named, *riddles})
     return {
         "signposts": prepare(literals),
         "triggers": {number: named[pair] for number, pair in enumerate(literals) if pair in named},
         "riddles": {number: riddles[pair] for number, pair in enumerate(literals) if pair in riddles},
-        "idle": [number for number, pair in enumerate(literals) if pair not in anchors],
     }
 
 

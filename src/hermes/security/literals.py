@@ -7,7 +7,7 @@ of the standard library does the same work more slowly and finds the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 STARTS, ENDS = 1, 2
@@ -50,62 +50,105 @@ def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
     )
 
 
+def joined_with(first: Literals, second: Literals) -> Literals:
+    """Both, those of the second numbered behind those of the first."""
+    size = len(first.patterns)
+    exact = first.exact | {size + number: literal for number, literal in second.exact.items()}
+    return Literals(
+        first.patterns + second.patterns,
+        first.lengths + second.lengths,
+        first.trails + second.trails,
+        exact,
+    )
+
+
 class Finder:
     """Every occurrence of every literal in a lower-cased text, overlapping ones too, ordered by end."""
 
     def __init__(self, literals: Literals) -> None:
         self._literals = literals
-        self._search = _overlapping(literals.patterns)
+        self._bare = {
+            number: literals.exact[number] for number, p in enumerate(literals.patterns) if not p.strip()
+        }
+        self._search = _overlapping([p if p.strip() else _NEVER for p in literals.patterns])
 
-    def ends(self, text: str) -> list[tuple[int, int]]:
-        """Number and end of whatever may be a literal; which marks stand inside it is not compared."""
-        return self._search(text)
+    def search(self, text: str) -> tuple[list[int], list[int]]:
+        """Numbers of what may be a literal, and where each ends, with the edge it needs and counted from 1.
 
-    def find(self, text: str) -> list[Hit]:
-        """Hits in offsets of the text."""
+        Quick and to be confirmed by `confirmed`.
+        """
+        numbers, ends = self._search(text)
+        marks = [(number, mark) for number, mark in self._bare.items() if mark in text]
+        return _with_marks(text, marks, numbers, ends) if marks else (numbers, ends)
+
+    def confirmed(self, text: str, pairs: Iterable[tuple[int, int]]) -> list[Hit]:
+        """Of what `search` found, in pairs, the hits that are spelled right, in offsets of the text."""
         _, lengths, trails, exact = self._literals
         found: list[Hit] = []
-        for number, end in self._search(text):
-            stop = end - trails[number]
+        for number, end in pairs:
+            stop = end - 1 - trails[number]
             start = stop - lengths[number]
             if number in exact and text[start:stop] != exact[number]:
                 continue
             found.append((number, start, stop))
         return found
 
+    def find(self, text: str) -> list[Hit]:
+        """Hits in offsets of the text."""
+        return self.confirmed(text, zip(*self.search(text), strict=True))
 
-def _overlapping(patterns: list[str]) -> Callable[[str], list[tuple[int, int]]]:
-    """A search that gives the number and the end of every pattern in a text set between two spaces."""
+
+# What stands for a literal without letters, which would be found wherever there is space.
+_NEVER = "\x7f"
+
+
+def _with_marks(
+    text: str, marks: list[tuple[int, str]], numbers: list[int], ends: list[int]
+) -> tuple[list[int], list[int]]:
+    """The findings together with those of literals that have no letters."""
+    found = list(zip(ends, numbers, strict=True))
+    for number, mark in marks:
+        found += [(match.end() + 1, number) for match in re.finditer(re.escape(mark), text)]
+    found.sort()
+    return [number for _, number in found], [end for end, _ in found]
+
+
+def _overlapping(patterns: list[str]) -> Callable[[str], tuple[list[int], list[int]]]:
+    """A search for the number and the end of every pattern in a text set between two spaces."""
     try:
         from ahocorasick_rs import BytesAhoCorasick
     except ImportError:
         return _by_expression(patterns)
     engine = BytesAhoCorasick([pattern.encode() for pattern in patterns])
 
-    def search(text: str) -> list[tuple[int, int]]:
+    def search(text: str) -> tuple[list[int], list[int]]:
         data = b" " + text.encode("utf-8", "surrogatepass").translate(_EDGES) + b" "
         hits = engine.find_matches_as_indexes(data, overlapping=True)
-        if len(data) == len(text) + 2:
-            return [(number, end - 1) for number, _, end in hits]
-        found: list[tuple[int, int]] = []
-        at_byte, at_char = 0, -1
-        for number, _, end in hits:
-            if end != at_byte:
-                at_char += len(data[at_byte:end].decode("utf-8", "surrogatepass"))
-                at_byte = end
-            found.append((number, at_char))
-        return found
+        numbers, ends = [number for number, _, _ in hits], [end for _, _, end in hits]
+        return numbers, ends if len(data) == len(text) + 2 else _in_letters(data, ends)
 
     return search
 
 
-def _by_expression(patterns: list[str]) -> Callable[[str], list[tuple[int, int]]]:
+def _in_letters(data: bytes, ends: list[int]) -> list[int]:
+    """Offsets in letters for ascending offsets in bytes."""
+    found: list[int] = []
+    at_byte = at_letter = 0
+    for end in ends:
+        if end != at_byte:
+            at_letter += len(data[at_byte:end].decode("utf-8", "surrogatepass"))
+            at_byte = end
+        found.append(at_letter)
+    return found
+
+
+def _by_expression(patterns: list[str]) -> Callable[[str], tuple[list[int], list[int]]]:
     heads: dict[str, list[tuple[str, int]]] = {}
     for number, pattern in enumerate(patterns):
         heads.setdefault(pattern[:2], []).append((pattern, number))
     expression = re.compile("(?=(?:" + "|".join(re.escape(head) for head in sorted(heads)) + "))")
 
-    def search(text: str) -> list[tuple[int, int]]:
+    def search(text: str) -> tuple[list[int], list[int]]:
         spaced = " " + text.translate(_EDGES_OF_TEXT) + " "
         found = []
         for match in expression.finditer(spaced):
@@ -113,8 +156,9 @@ def _by_expression(patterns: list[str]) -> Callable[[str], list[tuple[int, int]]
             for head in {spaced[at : at + 1], spaced[at : at + 2]}:
                 for pattern, number in heads.get(head, ()):
                     if spaced.startswith(pattern, at):
-                        found.append((number, at + len(pattern) - 1))
-        return sorted(found, key=lambda hit: (hit[1], hit[0]))
+                        found.append((at + len(pattern), number))
+        found.sort()
+        return [number for _, number in found], [end for end, _ in found]
 
     return search
 

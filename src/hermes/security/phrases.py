@@ -6,13 +6,14 @@ at the few hits in its reach. No rule quotes a sentence; fillers, synonyms and w
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from operator import or_
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
-from hermes.security.literals import Finder, Literals
+from hermes.security.literals import Finder, Literals, joined_with
 from hermes.security.rulebook import Phrase, load, words
 
 # Reach of one word of a rule's span, in characters: generous, for marks between the words.
@@ -27,11 +28,9 @@ _CROWD, _SEEN = 200, 180
 _ENOUGH = 300
 
 
-# Stands between passages that are searched together; no word reaches over it.
-_BETWEEN = " \n "
-
 Hit = tuple[int, int, int, int]
 """A word of the lexicon in the view: start, end, its classes and its languages, both as bit sets."""
+Rules = tuple[tuple[Phrase, int], ...]
 _START, _END, _CLASSES, _LANGUAGES = range(4)
 
 
@@ -41,13 +40,15 @@ class Matcher:
     def __init__(self) -> None:
         rules = load()
         self._literals, self._plain, self._longer = words()
-        self._finder = Finder(self._literals)
+        self.size = len(self._plain)
+        """How many literals are words; those behind are signposts, found in the same search."""
+        self.finder = Finder(joined_with(self._literals, rules.signposts))
         self._spaceless = rules.spaceless
         self._rules = [
             (rule.slots[0], rule.slots[-1], rule, reduce(or_, rule.slots)) for rule in rules.phrases
         ]
         self._ever: dict[int, int] = {}
-        self._sets: dict[tuple[int, int], tuple[tuple[Phrase, int], ...]] = {}
+        self._sets: dict[tuple[int, int], Rules] = {}
 
     @cached_property
     def _anywhere(self) -> Finder:
@@ -56,41 +57,58 @@ class Matcher:
             Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact)
         )
 
-    def promising(self, text: str, passages: list[tuple[int, int]], hidden: int) -> list[tuple[int, int]]:
-        """Those of the passages whose words could fill a rule, wherever in the passage they stand.
+    def find(self, text: str, numbers: list[int], ends: list[int], hidden: int = 0) -> Iterator[Mark]:
+        """Marks for a view, from what `finder` found in it. `hidden` adds rules for text nobody is shown.
 
-        One search over all of them at once; most passages are given up here.
+        Of each rule the slot that is rarest in this text is looked for; only where words of the other slots
+        are near are the surroundings read.
         """
-        if not passages:
-            return []
-        present = [0] * len(passages)
-        joined = _BETWEEN.join([text[start:end] for start, end in passages])
-        at, edge = 0, passages[0][1] - passages[0][0] + 1  # the edge behind a word is counted in
-        for number, end in self._finder.ends(joined):
-            while end > edge:
-                at += 1
-                edge += len(_BETWEEN) + passages[at][1] - passages[at][0]
-            present[at] |= self._ever.get(number) or self._classes(number)
-        return [
-            passage
-            for passage, classes in zip(passages, present, strict=True)
-            if classes and self._rules_for(classes, hidden)
-        ]
+        ever = {number: self._classes(number) for number in set(numbers) if number < self.size}
+        loose = self._rules_for(reduce(or_, ever.values(), 0), hidden)
+        useful = reduce(or_, [slots for _, slots in loose], 0)
+        chosen = {number for number, held in ever.items() if held & useful}
+        found = [pair for pair in zip(numbers, ends, strict=True) if pair[0] in chosen]
+        hits = self._hits(text, self.finder, found)
+        places: dict[int, list[int]] = {}
+        for start, _, held, _ in hits:
+            places.setdefault(held, []).append(start)
+        rules = self._rules_for(reduce(or_, places, 0), hidden)
+        if hidden and rules:
+            yield from self._marks(text, 0, hits, hidden, False)
+        elif rules:
+            starts = [hit[_START] for hit in hits]
+            for low, high in _around(text, sorted(self._near(rules, places))):
+                inside = hits[bisect_left(starts, low) : bisect_left(starts, high)]
+                yield from self._marks(text, low, [hit for hit in inside if hit[_END] <= high], hidden, False)
+
+    def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
+        """Marks for a view in which word breaks were lost: words count inside longer ones."""
+        found = list(zip(*self._anywhere.search(text), strict=True))
+        return self._marks(text, 0, self._hits(text, self._anywhere, found), hidden, True)
+
+    def _near(self, rules: Rules, places: dict[int, list[int]]) -> set[int]:
+        """Where words of the rarest slot of a rule have words of all its other slots within reach."""
+        of_slot: dict[int, list[int]] = {}
+        near: set[int] = set()
+        for rule, _ in rules:
+            for slot in rule.slots:
+                if slot not in of_slot:
+                    of_slot[slot] = sorted(
+                        [start for held, starts in places.items() if held & slot for start in starts]
+                    )
+            near.update(_together(sorted([of_slot[slot] for slot in rule.slots], key=len), rule.span * _WORD))
+        return near
 
     def _classes(self, number: int) -> int:
         """All classes a literal may stand for, alone or with the words behind it."""
-        classes = reduce(or_, (held for held, _ in self._plain[number]), 0)
-        for rows in self._longer.get(number, {}).values():
-            classes = reduce(or_, (row[0] for row in rows), classes)
-        self._ever[number] = classes
+        if (classes := self._ever.get(number)) is None:
+            classes = reduce(or_, [held for held, _ in self._plain[number]], 0)
+            for rows in self._longer.get(number, {}).values():
+                classes = reduce(or_, [row[0] for row in rows], classes)
+            self._ever[number] = classes
         return classes
 
-    def find(self, text: str, start: int, end: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
-        """Marks for the passage [start, end) of a view.
-
-        `hidden` adds rules for text nobody is shown, `joined` takes words as found inside longer ones.
-        """
-        hits = self._hits(text, start, end, joined)
+    def _marks(self, text: str, start: int, hits: list[Hit], hidden: int, joined: bool) -> Iterator[Mark]:
         rules = self._rules_for(reduce(or_, (hit[_CLASSES] for hit in hits), 0), hidden)
         if not rules:
             return
@@ -121,22 +139,27 @@ class Matcher:
             if around:
                 vain.add(around)
 
-    def _hits(self, text: str, start: int, end: int, joined: bool) -> list[Hit]:
+    def _hits(self, text: str, finder: Finder, found: list[tuple[int, int]]) -> list[Hit]:
         hits: list[Hit] = []
-        search = self._anywhere if joined else self._finder
-        passage = text[start:end]
-        for number, at, to in search.find(passage):
-            for held, spoken in self._plain[number]:
-                hits.append((start + at, start + to, held, spoken))
-            if number in self._longer:
-                for held, spoken, parts, ends in self._longer[number].get(_next_letter(passage, to), ()):
-                    stop = _follows(passage, to, parts, ends, bool(spoken & self._spaceless))
-                    if stop >= 0:
-                        hits.append((start + at, start + stop, held, spoken))
+        plain, longer, spaceless = self._plain, self._longer, self._spaceless
+        for number, at, to in finder.confirmed(text, found):
+            for held, spoken in plain[number]:
+                hits.append((at, to, held, spoken))
+            if number not in longer:
+                continue
+            letter, plainly = text[to + 1 : to + 2], text[to : to + 1] == " "
+            if not (plainly and letter.isalnum()):
+                letter, plainly = _next_letter(text, to), False
+            for held, spoken, parts, ends in longer[number].get(letter, ()):
+                if plainly and not text.startswith(parts[0], to + 1):
+                    continue
+                stop = _follows(text, to, parts, ends, bool(spoken & spaceless))
+                if stop >= 0:
+                    hits.append((at, stop, held, spoken))
         hits.sort()
         return hits
 
-    def _rules_for(self, present: int, hidden: int) -> tuple[tuple[Phrase, int], ...]:
+    def _rules_for(self, present: int, hidden: int) -> Rules:
         """The rules whose slots can all be filled from the classes present, with the union of the slots."""
         rules = self._sets.get((present, hidden))
         if rules is None:
@@ -180,6 +203,56 @@ class Matcher:
         if not joined and _torn(text[start:end]):
             return False
         return not (rule.negatable and _negated(text, start, end))
+
+
+def _together(places: list[list[int]], reach: int) -> list[int]:
+    """Those of the first list that have one of every other list within reach."""
+    near, *others = places
+    for other in others:
+        last = len(other)
+        near = [
+            at for at in near if (to := bisect_left(other, at - reach)) < last and other[to] <= at + reach
+        ]
+    return near
+
+
+def _around(text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
+    """The passages around words that begin there, as far as a phrase may reach; close ones are one."""
+    low = high = -1
+    for at in starts:
+        if low < 0 or at - high > _BESIDE:
+            begin = _before(text, at)
+            if low >= 0 and begin > (stop := _behind(text, high)):
+                yield low, stop
+                low = -1
+            low = low if low >= 0 else begin
+        high = at
+    if low >= 0:
+        yield low, _behind(text, high)
+
+
+# Over these no phrase reaches, see `_TORN`, so that a passage may end there.
+_SEPARATORS = ("\n\n", "\n- ", '"', "|")
+# Words so close are in one passage, whatever stands between.
+_BESIDE = 30
+
+
+def _before(text: str, at: int) -> int:
+    """Where the passage around a word begins."""
+    low = max(0, at - _MOST_REACH)
+    for separator in _SEPARATORS:
+        if (found := text.rfind(separator, low, at)) >= 0:
+            low = found + len(separator)
+    return low
+
+
+def _behind(text: str, at: int) -> int:
+    """Where the passage around a word ends."""
+    high = min(len(text), at + _MOST_REACH)
+    for separator in _SEPARATORS:
+        if (found := text.find(separator, at, high)) >= 0:
+            high = found
+    return high
 
 
 def _next_letter(text: str, at: int) -> str:

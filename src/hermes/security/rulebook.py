@@ -56,7 +56,7 @@ class Shape(NamedTuple):
 class Rules(NamedTuple):
     """What the survey and the rules need. `spaceless` is the set of languages written without spaces.
 
-    Of the signposts, `triggers`, `riddles` (both by number) and all others, which anchor phrases.
+    Of the signposts, `triggers` of shapes and `riddles`, by number.
     """
 
     spaceless: int
@@ -66,7 +66,6 @@ class Rules(NamedTuple):
     signposts: Literals
     triggers: dict[int, str]
     riddles: dict[int, str]
-    idle: frozenset[int]
 
 
 class Words(NamedTuple):
@@ -92,7 +91,6 @@ def load() -> Rules:
         signposts=_literals(data["signposts"]),
         triggers={int(number): trigger for number, trigger in data["triggers"].items()},
         riddles={int(number): how for number, how in data["riddles"].items()},
-        idle=frozenset(data["idle"]),
     )
 
 

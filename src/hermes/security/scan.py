@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
-_AROUND = 110
 _DEEPEST = 2
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
@@ -64,19 +63,16 @@ class _Reader:
         from hermes.security.shapes import shapes
 
         view = fold(text)
-        passages, places, riddles = _survey(view.text, whole=bool(hidden or joined))
-        if not joined:
-            passages = matcher().promising(view.text, passages, hidden)
+        words = matcher()
+        numbers, ends = words.finder.search(view.text)
+        places, riddles = _survey(view.text, numbers, ends)
+        if joined:
+            phrases = words.find_joined(view.text, hidden)
+        else:
+            phrases = words.find(view.text, numbers, ends, hidden)
         context = Context(view.text)
         grave: Counter[str] = Counter()
-        found = chain(
-            (
-                (mark, True)
-                for start, end in passages
-                for mark in matcher().find(view.text, start, end, hidden, joined)
-            ),
-            shapes().find(view.text, places),
-        )
+        found = chain(((mark, True) for mark in phrases), shapes().find(view.text, places))
         for mark, may_soften in found:
             if grave[mark.id] > _ENOUGH:
                 continue
@@ -136,66 +132,30 @@ def _placed(mark: Mark, start: int, end: int, soft: bool) -> Mark:
 Riddle = tuple[int, int, str, str]
 
 
-def _survey(text: str, whole: bool) -> tuple[list[tuple[int, int]], list[tuple[str, int]], list[Riddle]]:
-    """Passages worth reading, places of shape triggers, and lines in a shifted alphabet."""
+def _survey(text: str, numbers: list[int], ends: list[int]) -> tuple[list[tuple[str, int]], list[Riddle]]:
+    """Places of shape triggers, and lines in a shifted alphabet."""
     from hermes.security.decode import undo
     from hermes.security.literals import narrow
+    from hermes.security.phrases import matcher
 
     signposts = _signposts()
     places: list[tuple[str, int]] = []
     riddles: list[Riddle] = []
     read_to: dict[str, int] = {}
-    passages: list[tuple[int, int]] = []
-    low = high = -1
-    for number, start, end in signposts.words.find(text):
-        if trigger := signposts.triggers.get(number):
+    size = matcher().size
+    seen = [(number, end) for number, end in zip(numbers, ends, strict=True) if number >= size]
+    for number, start, end in matcher().finder.confirmed(text, seen):
+        if trigger := signposts.triggers.get(number - size):
             places.append((trigger, start))
-        if number in signposts.idle:
-            how = signposts.riddles.get(number)
-            if how and start >= read_to.get(how, 0):
-                begin, stop = _line_around(text, start, end)
-                read_to[how] = stop
-                riddles.append((begin, stop, undo(text[begin:stop], how), how))
-            continue
-        if low < 0 or start - high > _BESIDE:
-            begin = _before(text, start)
-            if low >= 0 and begin > (stop := _behind(text, high)):
-                passages.append((low, stop))
-                low = -1
-            low = low if low >= 0 else begin
-        high = max(high, end)
-    if low >= 0:
-        passages.append((low, _behind(text, high)))
+        how = signposts.riddles.get(number - size)
+        if how and start >= read_to.get(how, 0):
+            begin, stop = _line_around(text, start, end)
+            read_to[how] = stop
+            riddles.append((begin, stop, undo(text[begin:stop], how), how))
     for number, start in signposts.signs(narrow(text)):
         places += [(trigger, start + offset) for trigger, offset in signposts.names[number]]
     places.sort(key=lambda place: place[1])
-    return ([(0, len(text))] if whole else passages), places, riddles
-
-
-# Over these no phrase reaches (`phrases` knows them all), so that a passage may end there.
-_SEPARATORS = ("\n\n", "\n- ", '"', "|")
-
-
-# Words so close are in one passage, whatever stands between.
-_BESIDE = 30
-
-
-def _before(text: str, start: int) -> int:
-    """Where the passage around a word begins."""
-    low = max(0, start - _AROUND)
-    for separator in _SEPARATORS:
-        if (at := text.rfind(separator, low, start)) >= 0:
-            low = at + len(separator)
-    return low
-
-
-def _behind(text: str, end: int) -> int:
-    """Where the passage around a word ends."""
-    high = min(len(text), end + _AROUND)
-    for separator in _SEPARATORS:
-        if (at := text.find(separator, end, high)) >= 0:
-            high = at
-    return high
+    return places, riddles
 
 
 def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -205,15 +165,14 @@ def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 class _Signposts:
-    """What the survey looks for: words that anchor phrases or trigger shapes, and signs that are no words."""
+    """What the survey looks for: words that trigger shapes, and signs that are no words."""
 
     def __init__(self) -> None:
-        from hermes.security.literals import Finder, signs
+        from hermes.security.literals import signs
         from hermes.security.rulebook import load
 
         rules = load()
-        self.words = Finder(rules.signposts)
-        self.triggers, self.riddles, self.idle = rules.triggers, rules.riddles, rules.idle
+        self.triggers, self.riddles = rules.triggers, rules.riddles
         names = {trigger for shape in rules.shapes for trigger in shape.triggers if not trigger[0].isalpha()}
         ordered = sorted(names, key=lambda name: (-len(name), name))
         # The search reports the longest sign of a place; those inside it are triggers as well.
