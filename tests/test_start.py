@@ -16,7 +16,7 @@ import pytest
             "hermes.agent.system_prompt, hermes.agent.prompt_builder",
             "asyncio click json logging pathlib rich ruamel.yaml shutil sqlite3 tempfile tomllib wcwidth "
             "hermes.config hermes.messages hermes.run_agent hermes.security.rulebook hermes.security.trust "
-            "hermes.skills.find hermes.skills.parse",
+            "hermes.skills.find hermes.skills.index hermes.skills.parse hermes.skills.records",
         ),
     ],
     ids=["command", "library"],

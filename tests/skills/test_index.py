@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hermes.prompts import prompt_text
 from hermes.provenance import Origin, Passage, digest_of
-from hermes.skills.budget import tokens
-from hermes.skills.index import index_budget, skills_index
+from hermes.skills.budget import index_budget, tokens
+from hermes.skills.index import skills_index
 from hermes.skills.offer import Setting, split
 from hermes.skills.records import Category, Library, Skill
 

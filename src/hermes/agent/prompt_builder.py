@@ -24,7 +24,7 @@ from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of
 from hermes.providers.profiles import context_limit_chars, enforcement_needed
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
-from hermes.skills.index import index_budget
+from hermes.skills.budget import index_budget
 from hermes.skills.kept_index import home_index
 from hermes.text import decode
 

@@ -13,12 +13,18 @@ from collections.abc import Sequence
 from hermes.text import grapheme_start
 
 METHOD = "estimate: 3.5 Latin letters, 1.6 other ASCII characters or 2 bytes of other scripts a token"
+DEFAULT_TOKENS = 3_000
 TOKEN = 14
 _LETTER = 4
 _MARK = 9
 _BYTE = 7
 _LETTERS = bytes((32, *range(65, 91), *range(97, 123)))
 ELLIPSIS = "…"
+
+
+def index_budget(context_window: int | None) -> int:
+    """Tokens for the whole index: 3,000, or 2 % of the window where that is less."""
+    return min(DEFAULT_TOKENS, context_window * 2 // 100) if context_window else DEFAULT_TOKENS
 
 
 def weight(text: str) -> int:

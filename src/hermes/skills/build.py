@@ -10,8 +10,9 @@ from hermes.provenance import Decision, Notice, Origin, digest_of
 from hermes.security.policy import Policies
 from hermes.skills.admission import judge
 from hermes.skills.find import Found
+from hermes.skills.known import Root
 from hermes.skills.parse import parse_category, parse_skill
-from hermes.skills.records import Broken, Category, Library, Place, Root, Skill
+from hermes.skills.records import Broken, Category, Library, Place, Skill
 from hermes.text import well_formed
 
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from hermes.files import is_inside
 from hermes.provenance import Decision, Notice, Origin, Verdict
-from hermes.skills.records import Broken, Place, Root
+from hermes.skills.known import Root
+from hermes.skills.records import Broken, Place
 from hermes.text import well_formed
 
 MAX_DEPTH = 6

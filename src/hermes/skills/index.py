@@ -9,18 +9,11 @@ from hermes.prompts import prompt_text
 from hermes.provenance import Decision, Notice, Origin, Passage, Span
 from hermes.security.gate import findings_in
 from hermes.skills.admission import blocking
-from hermes.skills.budget import TOKEN, weight
+from hermes.skills.budget import DEFAULT_TOKENS, TOKEN, weight
 from hermes.skills.offer import Setting, host_os, split
 from hermes.skills.plan import Line, Plan, plan_index
 from hermes.skills.records import Library, Skill
 from hermes.text import well_formed
-
-DEFAULT_TOKENS = 3_000
-
-
-def index_budget(context_window: int | None) -> int:
-    """Tokens for the whole index: 3,000, or 2 % of the window where that is less."""
-    return min(DEFAULT_TOKENS, context_window * 2 // 100) if context_window else DEFAULT_TOKENS
 
 
 def skills_index(

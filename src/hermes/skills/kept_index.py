@@ -6,6 +6,7 @@ none of the records that it was made of is made again.
 
 from __future__ import annotations
 
+import sys
 import zlib
 from typing import Any
 
@@ -13,9 +14,8 @@ from hermes.paths import Home
 from hermes.prompts import prompt_text
 from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of
 from hermes.security.policy import Policies
-from hermes.skills.index import DEFAULT_TOKENS, skills_index
-from hermes.skills.library import known_digest, library_key, load_library
-from hermes.skills.offer import host_os
+from hermes.skills.budget import DEFAULT_TOKENS
+from hermes.skills.known import known_digest, library_key
 from hermes.skills.snapshot import remove, store, stored
 
 FILE = "skill-indexes.json"
@@ -40,12 +40,15 @@ def home_index(
     """`skills_index` of `load_library`: the very same, from what is kept where the disk proves it good."""
     texts = [prompt_text(name).spans[0].origin.digest for name in _TEXTS]
     setting = (
-        *(library_key(home, extra_roots, policies), host_os(), texts),
+        *(library_key(home, extra_roots, policies), sys.platform, texts),
         *(sorted(tools), sorted(disabled), pinned, budget_tokens),
     )
     digest = known_digest(home, extra_roots, policies=policies)
     if digest and (index := _recalled(home, _key(setting, digest))) is not None:
         return index
+    from hermes.skills.index import skills_index  # what is kept needs neither these nor their records
+    from hermes.skills.library import load_library
+
     library = load_library(home, extra_roots, policies=policies)
     key = _key(setting, library.digest)
     if library.digest != digest and (index := _recalled(home, key)) is not None:

@@ -97,14 +97,6 @@ class Broken(NamedTuple):
     verdict: Verdict = "broken"
 
 
-class Root(NamedTuple):
-    """A directory of skills, the label it is addressed by, and who vouches for it."""
-
-    path: str
-    label: str
-    trust: Trust
-
-
 class Place(NamedTuple):
     """Where a SKILL.md or DESCRIPTION.md was found."""
 

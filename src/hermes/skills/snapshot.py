@@ -9,17 +9,18 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hermes.errors import FileRefused
 from hermes.files import only_ours, read_regular, replace_file
 from hermes.paths import Home
-from hermes.provenance import Decision, Notice, Origin
 from hermes.security.policy import Policies
-from hermes.skills.records import ALWAYS, PLAIN, Broken, Category, Conditions, Details, Library, Skill
 from hermes.skills.stamps import Stamp, stamps_of
+
+if TYPE_CHECKING:
+    from hermes.skills.records import Library
 
 FILE = "skills.json"
 FORMAT = 2
@@ -48,8 +49,10 @@ class Remembered:
         if self.made is None:
             import json
 
-            with contextlib.suppress(ValueError, TypeError, KeyError, IndexError, RecursionError):
-                self.made = _from_rows(json.loads(self.rows), self.digest, policies)
+            from hermes.skills.rows import from_rows
+
+            with contextlib.suppress(ValueError, TypeError, LookupError, RecursionError):
+                self.made = from_rows(json.loads(self.rows), self.digest, policies)
         return self.made
 
 
@@ -59,12 +62,14 @@ def write(
     """Store a snapshot; a home that cannot be written is no matter."""
     import json
 
+    from hermes.skills.rows import to_rows
+
     proof = {
         "digest": library.digest,
         "watched": "\0".join(watched),
         "stamps": tuple(chain.from_iterable(stamps)),
     }
-    rows = (json.dumps(part, separators=(",", ":")) for part in (proof, _to_rows(library)))
+    rows = (json.dumps(part, separators=(",", ":")) for part in (proof, to_rows(library)))
     body = "\n".join(rows).encode()
     head = f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}\n".encode()
     store(home, FILE, head + body)
@@ -111,45 +116,3 @@ def remove(home: Home, name: str = FILE) -> None:
     """Delete a file of the cache, if there is one."""
     with contextlib.suppress(OSError):
         os.unlink(os.path.join(home.cache, name))
-
-
-def _to_rows(library: Library) -> dict[str, Any]:
-    return {
-        "skills": [_row(s) for s in library.skills],
-        "shadowed": [_row(s) for s in library.shadowed],
-        "categories": library.categories,
-        "broken": library.broken,
-        "decisions": [astuple(d) for d in library.decisions],
-        "notices": [astuple(n) for n in library.notices],
-    }
-
-
-def _row(skill: Skill) -> tuple[Any, ...]:
-    return skill[:-2] if skill[-2:] == (ALWAYS, PLAIN) else skill
-
-
-def _from_rows(rows: dict[str, Any], digest: str, policies: Policies) -> Library:
-    return Library(
-        tuple(map(_skill, rows["skills"])),
-        tuple(map(_skill, rows["shadowed"])),
-        tuple(Category(*row) for row in rows["categories"]),
-        tuple(Broken(*row) for row in rows["broken"]),
-        tuple(Decision(*row) for row in rows["decisions"]),
-        tuple(Notice(level, text, Origin(*o) if o else None) for level, text, o in rows["notices"]),
-        digest,
-        policies,
-    )
-
-
-def _skill(row: list[Any]) -> Skill:
-    if len(row) == _PLAIN_ROW:
-        return Skill(*row)
-    conditions, (license_, compatibility, tools, metadata) = row[-2:]
-    when = Conditions._make(tuple(v) if isinstance(v, list) else v for v in conditions)
-    details = Details(license_, compatibility, tuple(tools), tuple((k, v) for k, v in metadata))
-    return Skill._make(
-        (*row[:-2], when if when != ALWAYS else ALWAYS, details if details != PLAIN else PLAIN)
-    )
-
-
-_PLAIN_ROW = len(Skill._fields) - 2
