@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.security.literals import STARTS, Finder, _by_expression, _overlapping, prepare
+from hermes.security.literals import ENDS, STARTS, Finder, _by_expression, _overlapping, prepare
 from hermes.security.normalise import fold
 
 
@@ -64,7 +64,12 @@ def test_both_engines_find_the_same(text: str) -> None:
     )
     patterns = literals.patterns
     automaton, expression = _overlapping(patterns), _by_expression(patterns)
-    assert sorted(automaton(text)) == sorted(expression(text))
+    assert sorted(zip(*automaton(text), strict=True)) == sorted(zip(*expression(text), strict=True))
+
+
+def test_a_literal_without_letters_is_found_as_written() -> None:
+    finder = Finder(prepare([("10", STARTS | ENDS), ("ab", 0)]))
+    assert finder.find("10 ab  x 110 10") == [(0, 0, 2), (1, 3, 5), (0, 10, 12), (0, 13, 15)]
 
 
 def test_edges_of_words() -> None:

@@ -247,3 +247,9 @@ PIECES += [
 def test_any_mixture_of_tricks_is_survived(text: str) -> None:
     for finding in scan(text):
         assert 0 <= finding.start < finding.end <= len(text)
+
+
+def test_stretches_past_the_limit_are_told_of() -> None:
+    many = "".join(f"<!-- {number} -->" for number in range(2_000))
+    assert [(found.id, found.severity) for found in scan(many)] == [("too_many_stretches", "medium")]
+    assert scan("<!-- 1 -->" * 2_000) == ()

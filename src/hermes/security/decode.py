@@ -6,7 +6,6 @@ nothing; only what is found is decoded.
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 from collections.abc import Iterator
@@ -136,6 +135,8 @@ def _readings(run: str) -> Iterator[tuple[str, str]]:
     if run == run.lower():  # paths, names and rules; base64 of a text has both cases
         return
     if run.isupper() and compiled(_BASE32_RUN).match(run):
+        import base64
+
         body = run.rstrip("=")
         with suppress(binascii.Error):
             yield from _readable("base32", base64.b32decode(body + "=" * (-len(body) % 8)))

@@ -20,7 +20,7 @@ _LETTERS = frozenset(range(ord("a"), ord("z") + 1))
 # Everything of ASCII that is no letter becomes a space, so that the search itself sees the edges of words.
 _EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(256))
 _EDGES_OF_TEXT = {code: " " for code in range(128) if code not in _LETTERS}
-_UNLIKE_WORDS = re.compile(r"[^a-z \-_'\x80-\U0010ffff]")
+_UNLIKE_WORDS = r"[^a-z \-_'\x80-\U0010ffff]"
 
 
 class Literals(NamedTuple):
@@ -45,7 +45,9 @@ def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
         lengths=[len(literal) for literal, _ in literals],
         trails=[bounds >> 1 for _, bounds in literals],
         exact={
-            number: literal for number, (literal, _) in enumerate(literals) if _UNLIKE_WORDS.search(literal)
+            number: literal
+            for number, (literal, _) in enumerate(literals)
+            if re.search(_UNLIKE_WORDS, literal)
         },
     )
 
@@ -67,10 +69,11 @@ class Finder:
 
     def __init__(self, literals: Literals) -> None:
         self._literals = literals
-        self._bare = {
-            number: literals.exact[number] for number, p in enumerate(literals.patterns) if not p.strip()
-        }
-        self._search = _overlapping([p if p.strip() else _NEVER for p in literals.patterns])
+        patterns = list(literals.patterns)
+        self._bare = {number: mark for number, mark in literals.exact.items() if not patterns[number].strip()}
+        for number in self._bare:
+            patterns[number] = _NEVER
+        self._search = _overlapping(patterns)
 
     def search(self, text: str) -> tuple[list[int], list[int]]:
         """Numbers of what may be a literal, and where each ends, with the edge it needs and counted from 1.
@@ -78,7 +81,8 @@ class Finder:
         Quick and to be confirmed by `confirmed`.
         """
         numbers, ends = self._search(text)
-        marks = [(number, mark) for number, mark in self._bare.items() if mark in text]
+        trails = self._literals.trails
+        marks = [(number, mark, trails[number]) for number, mark in self._bare.items() if mark in text]
         return _with_marks(text, marks, numbers, ends) if marks else (numbers, ends)
 
     def confirmed(self, text: str, pairs: Iterable[tuple[int, int]]) -> list[Hit]:
@@ -103,12 +107,12 @@ _NEVER = "\x7f"
 
 
 def _with_marks(
-    text: str, marks: list[tuple[int, str]], numbers: list[int], ends: list[int]
+    text: str, marks: list[tuple[int, str, int]], numbers: list[int], ends: list[int]
 ) -> tuple[list[int], list[int]]:
     """The findings together with those of literals that have no letters."""
     found = list(zip(ends, numbers, strict=True))
-    for number, mark in marks:
-        found += [(match.end() + 1, number) for match in re.finditer(re.escape(mark), text)]
+    for number, mark, trail in marks:
+        found += [(match.end() + 1 + trail, number) for match in re.finditer(re.escape(mark), text)]
     found.sort()
     return [number for _, number in found], [end for end, _ in found]
 

@@ -6,7 +6,6 @@ Most characters are replaced one for one; only what appears, disappears or shrin
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from bisect import bisect_right
@@ -316,6 +315,8 @@ def _inside_words(text: str) -> Iterator[Edit]:
 
 
 def _entity(entity: str) -> str:
+    import html
+
     char = html.unescape(entity)
     if char == entity or not 1 <= len(char) <= 2 or not char.isprintable():
         return ""

@@ -14,7 +14,7 @@ from operator import or_
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.literals import Finder, Literals, joined_with
-from hermes.security.rulebook import Phrase, load, words
+from hermes.security.rulebook import Longer, Meaning, Phrase, load, words
 
 # Reach of one word of a rule's span, in characters: generous, for marks between the words.
 _WORD = 8
@@ -39,20 +39,22 @@ class Matcher:
 
     def __init__(self) -> None:
         rules = load()
-        self._literals, self._plain, self._longer = words()
-        self.size = len(self._plain)
+        self._words = words()
+        self.size = len(self._words)
         """How many literals are words; those behind are signposts, found in the same search."""
-        self.finder = Finder(joined_with(self._literals, rules.signposts))
+        self.finder = Finder(joined_with(self._words.literals, rules.signposts))
         self._spaceless = rules.spaceless
         self._rules = [
             (rule.slots[0], rule.slots[-1], rule, reduce(or_, rule.slots)) for rule in rules.phrases
         ]
+        self._plain: dict[int, list[Meaning]] = {}
+        self._longer: dict[int, Longer] = {}
         self._ever: dict[int, int] = {}
         self._sets: dict[tuple[int, int], Rules] = {}
 
     @cached_property
     def _anywhere(self) -> Finder:
-        patterns, lengths, _, exact = self._literals
+        patterns, lengths, _, exact = self._words.literals
         return Finder(
             Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact)
         )
@@ -84,6 +86,8 @@ class Matcher:
     def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
         found = list(zip(*self._anywhere.search(text), strict=True))
+        for number in {number for number, _ in found}:
+            self._classes(number)
         return self._marks(text, 0, self._hits(text, self._anywhere, found), hidden, True)
 
     def _near(self, rules: Rules, places: dict[int, list[int]]) -> set[int]:
@@ -102,8 +106,11 @@ class Matcher:
     def _classes(self, number: int) -> int:
         """All classes a literal may stand for, alone or with the words behind it."""
         if (classes := self._ever.get(number)) is None:
-            classes = reduce(or_, [held for held, _ in self._plain[number]], 0)
-            for rows in self._longer.get(number, {}).values():
+            plain = self._plain[number] = self._words.plain(number)
+            classes = reduce(or_, [held for held, _ in plain], 0)
+            if longer := self._words.longer(number):
+                self._longer[number] = longer
+            for rows in longer.values():
                 classes = reduce(or_, [row[0] for row in rows], classes)
             self._ever[number] = classes
         return classes

@@ -68,13 +68,35 @@ class Rules(NamedTuple):
     riddles: dict[int, str]
 
 
-class Words(NamedTuple):
-    """The lexicon. For each literal its meanings (class set, languages) and, by the next letter, those that
-    need more words: (class set, languages, the other parts, whether the last ends a word)."""
+Meaning = tuple[int, int]
+"""A set of classes and a set of languages."""
+Longer = dict[str, list[tuple[int, int, list[str], bool]]]
+"""By the next letter, meanings that need more words: the other parts, and whether the last ends a word."""
 
-    literals: Literals
-    plain: list[list[tuple[int, int]]]
-    longer: dict[int, dict[str, list[tuple[int, int, list[str], bool]]]]
+
+class Words:
+    """The lexicon: literals and what each means, looked up when a text first has it."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.literals = _literals(data["literals"])
+        self._sets, self._languages = data["sets"], data["languages"]
+        self._plain, self._longer = data["plain"], data["longer"]
+
+    def __len__(self) -> int:
+        return len(self._plain)
+
+    def plain(self, number: int) -> list[Meaning]:
+        """What a literal means by itself."""
+        return [(self._sets[held], self._languages[spoken]) for held, spoken in self._plain[number]]
+
+    def longer(self, number: int) -> Longer:
+        """What a literal means together with words behind it."""
+        return {
+            letter: [
+                (self._sets[held], self._languages[spoken], rest, ends) for held, spoken, rest, ends in rows
+            ]
+            for letter, rows in self._longer.get(str(number), {}).items()
+        }
 
 
 @lru_cache(maxsize=1)
@@ -97,19 +119,7 @@ def load() -> Rules:
 @lru_cache(maxsize=1)
 def words() -> Words:
     """The compiled lexicon, read on first use."""
-    data = _read("words.json")
-    sets, languages = data["sets"], data["languages"]
-    return Words(
-        literals=_literals(data["literals"]),
-        plain=[[(sets[held], languages[spoken]) for held, spoken in meanings] for meanings in data["plain"]],
-        longer={
-            int(number): {
-                letter: [(sets[held], languages[spoken], rest, ends) for held, spoken, rest, ends in rows]
-                for letter, rows in following.items()
-            }
-            for number, following in data["longer"].items()
-        },
-    )
+    return Words(_read("words.json"))
 
 
 def _literals(columns: list[Any]) -> Literals:
