@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat as stat_of
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hermes.errors import FileRefused
 
@@ -25,8 +25,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """The bytes of a file; `torn` says that it changed while being read.
 
     `real_path` is free of links where the file had to lie inside a directory.

@@ -36,6 +36,10 @@ class Home:
         return self.path("skills")
 
     @property
+    def trust(self) -> str:
+        return self.path("trust.json")
+
+    @property
     def cache(self) -> str:
         return self.path("cache")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hermes.errors import FileRefused
 from hermes.provenance import Origin, Passage, Span
@@ -27,8 +27,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+?)[ \t#]*$", re.M)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:(.*?)\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """Text with `\\n` line ends, how it was reached, and what a person should know of it."""
 
     text: str
@@ -75,8 +74,7 @@ def well_formed(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """YAML between `---` fences at the head of a file: its text, and where the body starts.
 
     `body` is an offset into the whole text. `open` says that the fence never closes: then there is no
@@ -99,8 +97,7 @@ def front_matter(text: str) -> FrontMatter:
     return FrontMatter(None, 0, open=first_line.rstrip() == "---" and ":" in text[:4096])
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """What a cut kept and lost, in characters; `lost` names the headings that fell out."""
 
     head: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from hermes.agent.context_kinds import Candidate, ContextKind, Finder
 from hermes.agent.workdir import Project
@@ -19,21 +20,19 @@ Expand = Callable[[Passage, str], Passage]
 """Expands the `@path` imports of a passage read from a path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """How files are read: `limit` in characters a file, the policies of the gate, imports when wanted."""
 
     limit: int
-    policies: Policies = field(default_factory=Policies)
+    policies: Policies = Policies()
     expand: Expand | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """One candidate after reading: its text, or why there is none."""
 
     verdict: Verdict
-    passage: Passage = field(default_factory=Passage)
+    passage: Passage = Passage()
     detail: str = ""
     digest: str = ""
     real_path: str = ""
@@ -104,8 +103,8 @@ class Loader:
         keys = (loaded.digest, loaded.real_path)
         first = next((self._seen[key] for key in keys if key in self._seen), "")
         if first:
-            return replace(
-                loaded, verdict="duplicate", detail=f"of {first}", passage=Passage(), notices=(), decisions=()
+            return loaded._replace(
+                verdict="duplicate", detail=f"of {first}", passage=Passage(), notices=(), decisions=()
             )
         name = loaded.passage.spans[0].origin.path
         for key in keys:
@@ -169,10 +168,10 @@ def load_file(candidate: Candidate, project: Project, reading: Reading, folder: 
     if path != candidate.path:
         target = os.path.basename(path)
         text = f"{candidate.shown} holds only the name {target}, as a link does; that file was read"
-        loaded = replace(loaded, notices=(*loaded.notices, Notice("warning", text, origin)))
+        loaded = loaded._replace(notices=(*loaded.notices, Notice("warning", text, origin)))
     if contents.torn:
         text = f"{candidate.shown} changed while it was read; what was read last is used"
-        loaded = replace(loaded, notices=(*loaded.notices, Notice("warning", text, origin)))
+        loaded = loaded._replace(notices=(*loaded.notices, Notice("warning", text, origin)))
     return loaded
 
 
@@ -218,7 +217,7 @@ def _prepare(contents: Contents, candidate: Candidate, origin: Origin, reading: 
     passage = Passage.quote(decoded.text, origin, decoded.transforms)
     loaded = Loaded("loaded", digest=origin.digest, real_path=contents.real_path)
     if decoded.problem:
-        loaded = replace(loaded, notices=(Notice("warning", f"{name} is {decoded.problem}", origin),))
+        loaded = loaded._replace(notices=(Notice("warning", f"{name} is {decoded.problem}", origin),))
     if candidate.kind.shape == "front matter":
         passage, loaded = _without_front_matter(passage, name, loaded)
     elif candidate.kind.shape == "rule" and candidate.path.lower().endswith(".mdc"):
@@ -245,8 +244,7 @@ def _admitted(
             replace(d, verdict="blocked", detail=f"with {name}") if d.verdict == "loaded" else d
             for d in imported
         )
-    return replace(
-        loaded,
+    return loaded._replace(
         verdict=admitted.outcome,
         passage=text,
         detail=admitted.detail,
@@ -260,7 +258,7 @@ def _without_front_matter(passage: Passage, name: str, loaded: Loaded) -> tuple[
     if matter.open:
         text = f"{name} opens front matter that is never closed; it was kept as text"
         notice = Notice("warning", text, passage.spans[0].origin)
-        return passage, replace(loaded, notices=(*loaded.notices, notice))
+        return passage, loaded._replace(notices=(*loaded.notices, notice))
     if matter.yaml is None:
         return passage, loaded
     return passage.part(matter.body).marked("front matter removed"), loaded
@@ -274,11 +272,11 @@ def _rule(passage: Passage, name: str, decoded: Decoded, loaded: Loaded) -> tupl
     origin = passage.spans[0].origin if passage else None
     if rule.warning:
         notice = Notice("warning", f"{name}: {rule.warning}", origin)
-        loaded = replace(loaded, notices=(*loaded.notices, notice))
+        loaded = loaded._replace(notices=(*loaded.notices, notice))
     if rule.problem:
         notice = Notice("warning", f"{name} was not loaded: {rule.problem}", origin)
-        return passage, replace(
-            loaded, verdict="broken", detail=rule.problem, notices=(*loaded.notices, notice)
+        return passage, loaded._replace(
+            verdict="broken", detail=rule.problem, notices=(*loaded.notices, notice)
         )
     body = passage.part(rule.body).marked("front matter removed") if rule.body else passage
     if not body.strip():
@@ -287,9 +285,9 @@ def _rule(passage: Passage, name: str, decoded: Decoded, loaded: Loaded) -> tupl
         case "always":
             return body, loaded
         case "glob":
-            return body, replace(loaded, verdict="glob waits", detail=", ".join(rule.globs))
+            return body, loaded._replace(verdict="glob waits", detail=", ".join(rule.globs))
         case "described":
             description = " ".join(rule.description.split())
-            return body, replace(loaded, verdict="described", detail="on request", description=description)
+            return body, loaded._replace(verdict="described", detail="on request", description=description)
         case "manual":
-            return body, replace(loaded, verdict="manual", detail="loads only when named")
+            return body, loaded._replace(verdict="manual", detail="loads only when named")

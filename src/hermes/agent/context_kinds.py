@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hermes.agent.workdir import Project
 from hermes.errors import FileRefused
@@ -19,8 +18,7 @@ _RULE_DEPTH = 4
 _RULES_AT_MOST = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ContextKind:
+class ContextKind(NamedTuple):
     """One kind of context file.
 
     `files` are names in order of preference, or patterns below a folder (`folder/*.ext`, any depth). `scope`
@@ -52,8 +50,7 @@ _NAMES = frozenset(part.lower() for kind in KINDS for file in kind.files for par
 DEFAULT_KINDS = ("hermes", "agents", "claude", "cursor")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A file that may be loaded. `shown` is its path for the model and the reading tool."""
 
     kind: ContextKind

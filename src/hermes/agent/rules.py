@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hermes.text import front_matter
 
@@ -14,8 +13,7 @@ _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)$")
 _COMMENT = re.compile(r"(?:^|[ \t]+)#.*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """The front matter of one rule; `body` is where its text starts. `problem` tells why it is unusable."""
 
     mode: Mode

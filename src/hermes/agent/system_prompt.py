@@ -106,14 +106,27 @@ def working_directory(config: Config, argument: str = "") -> tuple[WorkDir, tupl
 def load_sources(home: Home | None = None, config: Config | None = None) -> Sources:
     """What the slots read from, for a home."""
     from hermes.config import environment, load_config
-    from hermes.security.trust import load_trust
 
     home = home or get_hermes_home()
     config = config or load_config(home)
-    trusted = load_trust(home)
-    policies = Policies.from_config(config.security.scan, trusted.digests)
+    accepted, notices = _accepted(home)
+    policies = Policies.from_config(config.security.scan, accepted)
     keep_found(home.cache)
-    return Sources(home, config, policies, host_facts(environment().host), notices=trusted.notices)
+    return Sources(home, config, policies, host_facts(environment().host), notices=notices)
+
+
+def _accepted(home: Home) -> tuple[frozenset[str], tuple[Notice, ...]]:
+    """The digests of what the owner accepted; whoever accepted nothing does without the reader of it."""
+    try:
+        os.stat(home.trust)
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset(), ()
+    except OSError:
+        pass  # its reader says why
+    from hermes.security.trust import load_trust
+
+    trusted = load_trust(home)
+    return trusted.digests, trusted.notices
 
 
 def new_facts(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import astuple
 from typing import Any, get_args
 
 from hermes.config.document import Document, Problem
@@ -70,7 +69,7 @@ def _keep(home: Home, digest: str, document: Document) -> None:
         "data": document.data,
         "lines": list(document.lines.items()),
         "readable": document.readable,
-        "problems": [astuple(problem) for problem in document.problems],
+        "problems": document.problems,
     }
     # An unwritable cache costs the next start its time and nothing else.
     with suppress(OSError):

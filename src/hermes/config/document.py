@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hermes.provenance import Level
 
@@ -13,8 +13,7 @@ MAX_BYTES = 256 * 1024
 Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong with the text, and on which line (0: no line)."""
 
     level: Level

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 Place = tuple[str, ...]
 Complain = Callable[[Place, object, str], None]
@@ -20,8 +20,7 @@ class Malformed(Exception):
         self.words = words
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """What is expected, in words, and how it is read. `literal`: typed text is meant as it is."""
 
     words: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from hermes.config import forms
 from hermes.config.forms import DIRECTORY, FILLED, FLAG, TEXT, Form, listed, mapped, one_of, record, whole
@@ -22,8 +21,7 @@ SHORT = {"model": "model.default"}
 """A section given as a bare text means this key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """One key: its dotted name, its form, what it means in a line, and a name it also goes by."""
 
     name: str

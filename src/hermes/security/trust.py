@@ -68,7 +68,7 @@ class Trusted:
 
 
 def trust_file(home: Home) -> str:
-    return home.path("trust.json")
+    return home.trust
 
 
 def load_trust(home: Home) -> Trusted:
