@@ -156,7 +156,6 @@ class SystemPrompt:
 
     layers: tuple[PromptLayer, ...]
     key: PromptKey
-    text: str
     spans: tuple[Span, ...]
     digest: str
     notices: tuple[Notice, ...] = ()
@@ -170,7 +169,12 @@ class SystemPrompt:
         whole = Passage.joined(SEPARATOR, (s.passage for s in ordered))
         inputs = tuple((s.slot, digest_of(s.text)) for s in ordered if s.text)
         key = PromptKey(facts.model.name, facts.model.provider, facts.platform, config_digest, inputs)
-        return cls(layers, key, str(whole), whole.spans, digest_of(str(whole)), whole.notices)
+        return cls(layers, key, whole.spans, digest_of(str(whole)), whole.notices)
+
+    @property
+    def text(self) -> str:
+        """The whole of it. Made when asked for: its sections have it already."""
+        return SEPARATOR.join(s.text for s in self.sections if s.text)
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -241,7 +245,7 @@ class SystemPrompt:
             raise PromptError(
                 "the exported prompt does not match its digest; it was changed after it was saved"
             )
-        return cls(layers, key, str(whole), whole.spans, digest, whole.notices)
+        return cls(layers, key, whole.spans, digest, whole.notices)
 
 
 def _fields(record: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def renewed(frozen: SystemPrompt, current: SystemPrompt) -> SystemPrompt:
     whole = Passage.joined(SEPARATOR, (s.passage for s in sections))
     inputs = tuple((s.slot, digest_of(s.text)) for s in sections if s.text)
     key = replace(current.key, inputs=inputs)
-    return SystemPrompt(layers, key, str(whole), whole.spans, digest_of(str(whole)), whole.notices)
+    return SystemPrompt(layers, key, whole.spans, digest_of(str(whole)), whole.notices)
 
 
 def _either(before: Section | None, now: Section) -> Section:
