@@ -7,8 +7,9 @@ at the few hits in its reach. No rule quotes a sentence; fillers, synonyms and w
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
+from itertools import chain
 from operator import or_
 
 from hermes.security.expressions import compiled
@@ -65,15 +66,19 @@ class Matcher:
         Of each rule the slot that is rarest in this text is looked for; only where words of the other slots
         are near are the surroundings read.
         """
-        ever = {number: self._classes(number) for number in set(numbers) if number < self.size}
+        known, size = self._ever, self.size
+        present = {number for number in set(numbers) if number < size}
+        ever = {number: known[number] if number in known else self._classes(number) for number in present}
         loose = self._rules_for(reduce(or_, ever.values(), 0), hidden)
         useful = reduce(or_, [slots for _, slots in loose], 0)
         chosen = {number for number, held in ever.items() if held & useful}
-        found = [pair for pair in zip(numbers, ends, strict=True) if pair[0] in chosen]
-        hits = self._hits(text, self.finder, found)
+        hits = self._hits(text, self.finder, self._begun(text, zip(numbers, ends, strict=True), chosen))
         places: dict[int, list[int]] = {}
         for start, _, held, _ in hits:
-            places.setdefault(held, []).append(start)
+            if held in places:
+                places[held].append(start)
+            else:
+                places[held] = [start]
         rules = self._rules_for(reduce(or_, places, 0), hidden)
         if hidden and rules:
             yield from self._marks(text, 0, hits, hidden, False)
@@ -82,6 +87,20 @@ class Matcher:
             for low, high in _around(text, sorted(self._near(rules, places))):
                 inside = hits[bisect_left(starts, low) : bisect_left(starts, high)]
                 yield from self._marks(text, low, [hit for hit in inside if hit[_END] <= high], hidden, False)
+
+    def _begun(self, text: str, pairs: Iterable[tuple[int, int]], chosen: set[int]) -> list[tuple[int, int]]:
+        """Of what was found the chosen words, without those that mean nothing before the next letter."""
+        longer = self._longer
+        alone = {number for number in chosen if self._plain[number]}
+        return [
+            pair
+            for pair in pairs
+            if pair[0] in alone
+            or (
+                pair[0] in chosen
+                and ((letter := text[pair[1] - 1 : pair[1]]) in longer[pair[0]] or not letter.isalnum())
+            )
+        ]
 
     def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
@@ -97,9 +116,8 @@ class Matcher:
         for rule, _ in rules:
             for slot in rule.slots:
                 if slot not in of_slot:
-                    of_slot[slot] = sorted(
-                        [start for held, starts in places.items() if held & slot for start in starts]
-                    )
+                    lists = [starts for held, starts in places.items() if held & slot]
+                    of_slot[slot] = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
             near.update(_together(sorted([of_slot[slot] for slot in rule.slots], key=len), rule.span * _WORD))
         return near
 

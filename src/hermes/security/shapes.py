@@ -40,6 +40,8 @@ class Shapes:
             reach = max(places[at + _CROWD][1], start + _LEAST) if at + _CROWD <= last else len(text)
             high = min(reach, start + _REACH, len(text))
             for seen in by_trigger[trigger]:
+                if high <= seen.bare:
+                    continue
                 low = max(0, start - seen.shape.back)
                 if start < seen.behind or not seen.needed(text, low, high):
                     continue
@@ -57,27 +59,31 @@ class Shapes:
 class _State:
     """How far one shape has come in one text."""
 
-    __slots__ = ("_bare", "behind", "shape", "windows")
+    __slots__ = ("bare", "behind", "shape", "windows")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.behind = 0
         self.windows: list[tuple[int, int]] = []
-        self._bare = 0
+        self.bare = 0
 
     def needed(self, text: str, low: int, high: int) -> bool:
-        """Whether a need stands in [low, high). Places come in order: what was bare stays bare."""
+        """Whether a need stands in [low, high). Places come in order: what was `bare` stays bare."""
         if not self.shape.needs:
             return True
-        if high <= self._bare:
-            return False
-        begin, ahead = max(low, self._bare - _LONGEST_NEED), high + _REACH
+        begin, ahead = max(low, self.bare - _LONGEST_NEED), high + _REACH
         window = text[begin:ahead]
-        if not any(need in window for need in self.shape.needs):
-            self._bare = ahead
+        if not _any_in(self.shape.needs, window):
+            self.bare = ahead
             return False
-        window = text[begin:high]
-        return any(need in window for need in self.shape.needs)
+        return _any_in(self.shape.needs, text[begin:high])
+
+
+def _any_in(needs: tuple[str, ...], window: str) -> bool:
+    for need in needs:  # noqa: SIM110  a loop is quicker than a generator, and this runs at every trigger
+        if need in window:
+            return True
+    return False
 
 
 def _mark(shape: Shape, text: str, match: re.Match[str]) -> Iterator[tuple[Mark, bool]]:
