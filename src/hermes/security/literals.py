@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 STARTS, ENDS = 1, 2
 """Where a literal must stand at the edge of a word."""
+
+Ends = Callable[[], list[int]]
+"""Where each finding ends, worked out when it is asked for: in most texts it is not."""
 
 Hit = tuple[int, int, int]
 """Number of the literal, where it begins, where it ends."""
@@ -75,7 +79,7 @@ class Finder:
             patterns[number] = _NEVER
         self._search = _overlapping(patterns)
 
-    def search(self, text: str) -> tuple[list[int], list[int]]:
+    def search(self, text: str) -> tuple[list[int], Ends]:
         """Numbers of what may be a literal, and where each ends, with the edge it needs and counted from 1.
 
         Quick and to be confirmed by `confirmed`.
@@ -83,7 +87,10 @@ class Finder:
         numbers, ends = self._search(text)
         trails = self._literals.trails
         marks = [(number, mark, trails[number]) for number, mark in self._bare.items() if mark in text]
-        return _with_marks(text, marks, numbers, ends) if marks else (numbers, ends)
+        if not marks:
+            return numbers, ends
+        numbers, placed = _with_marks(text, marks, numbers, ends())
+        return numbers, lambda: placed
 
     def confirmed(self, text: str, pairs: Iterable[tuple[int, int]]) -> list[Hit]:
         """Of what `search` found, in pairs, the hits that are spelled right, in offsets of the text."""
@@ -99,7 +106,8 @@ class Finder:
 
     def find(self, text: str) -> list[Hit]:
         """Hits in offsets of the text."""
-        return self.confirmed(text, zip(*self.search(text), strict=True))
+        numbers, ends = self.search(text)
+        return self.confirmed(text, zip(numbers, ends(), strict=True))
 
 
 # What stands for a literal without letters, which would be found wherever there is space.
@@ -117,7 +125,7 @@ def _with_marks(
     return [number for _, number in found], [end for end, _ in found]
 
 
-def _overlapping(patterns: list[str]) -> Callable[[str], tuple[list[int], list[int]]]:
+def _overlapping(patterns: list[str]) -> Callable[[str], tuple[list[int], Ends]]:
     """A search for the number and the end of every pattern in a text set between two spaces."""
     try:
         from ahocorasick_rs import BytesAhoCorasick
@@ -125,11 +133,17 @@ def _overlapping(patterns: list[str]) -> Callable[[str], tuple[list[int], list[i
         return _by_expression(patterns)
     engine = BytesAhoCorasick([pattern.encode() for pattern in patterns])
 
-    def search(text: str) -> tuple[list[int], list[int]]:
+    def search(text: str) -> tuple[list[int], Ends]:
         data = b" " + text.encode("utf-8", "surrogatepass").translate(_EDGES) + b" "
         hits = engine.find_matches_as_indexes(data, overlapping=True)
-        numbers, ends = [number for number, _, _ in hits], [end for _, _, end in hits]
-        return numbers, ends if len(data) == len(text) + 2 else _in_letters(data, ends)
+        plain = len(data) == len(text) + 2
+
+        @cache
+        def ends() -> list[int]:
+            found = [end for _, _, end in hits]
+            return found if plain else _in_letters(data, found)
+
+        return [number for number, _, _ in hits], ends
 
     return search
 
@@ -146,13 +160,13 @@ def _in_letters(data: bytes, ends: list[int]) -> list[int]:
     return found
 
 
-def _by_expression(patterns: list[str]) -> Callable[[str], tuple[list[int], list[int]]]:
+def _by_expression(patterns: list[str]) -> Callable[[str], tuple[list[int], Ends]]:
     heads: dict[str, list[tuple[str, int]]] = {}
     for number, pattern in enumerate(patterns):
         heads.setdefault(pattern[:2], []).append((pattern, number))
     expression = re.compile("(?=(?:" + "|".join(re.escape(head) for head in sorted(heads)) + "))")
 
-    def search(text: str) -> tuple[list[int], list[int]]:
+    def search(text: str) -> tuple[list[int], Ends]:
         spaced = " " + text.translate(_EDGES_OF_TEXT) + " "
         found = []
         for match in expression.finditer(spaced):
@@ -162,7 +176,7 @@ def _by_expression(patterns: list[str]) -> Callable[[str], tuple[list[int], list
                     if spaced.startswith(pattern, at):
                         found.append((at + len(pattern), number))
         found.sort()
-        return [number for _, number in found], [end for end, _ in found]
+        return [number for _, number in found], lambda: [end for end, _ in found]
 
     return search
 

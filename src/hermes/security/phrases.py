@@ -14,7 +14,7 @@ from operator import or_
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
-from hermes.security.literals import Finder, Literals, joined_with
+from hermes.security.literals import Ends, Finder, Literals, joined_with
 from hermes.security.rulebook import Longer, Meaning, Phrase, load, words
 
 # Reach of one word of a rule's span, in characters: generous, for marks between the words.
@@ -60,7 +60,7 @@ class Matcher:
             Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact)
         )
 
-    def find(self, text: str, numbers: list[int], ends: list[int], hidden: int = 0) -> Iterator[Mark]:
+    def find(self, text: str, numbers: list[int], ends: Ends, hidden: int = 0) -> Iterator[Mark]:
         """Marks for a view, from what `finder` found in it. `hidden` adds rules for text nobody is shown.
 
         Of each rule the slot that is rarest in this text is looked for; only where words of the other slots
@@ -70,9 +70,11 @@ class Matcher:
         present = {number for number in set(numbers) if number < size}
         ever = {number: known[number] if number in known else self._classes(number) for number in present}
         loose = self._rules_for(reduce(or_, ever.values(), 0), hidden)
+        if not loose:
+            return
         useful = reduce(or_, [slots for _, slots in loose], 0)
         chosen = {number for number, held in ever.items() if held & useful}
-        hits = self._hits(text, self.finder, self._begun(text, zip(numbers, ends, strict=True), chosen))
+        hits = self._hits(text, self.finder, self._begun(text, zip(numbers, ends(), strict=True), chosen))
         places: dict[int, list[int]] = {}
         for start, _, held, _ in hits:
             if held in places:
@@ -104,7 +106,8 @@ class Matcher:
 
     def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
-        found = list(zip(*self._anywhere.search(text), strict=True))
+        numbers, ends = self._anywhere.search(text)
+        found = list(zip(numbers, ends(), strict=True))
         for number in {number for number, _ in found}:
             self._classes(number)
         return self._marks(text, 0, self._hits(text, self._anywhere, found), hidden, True)

@@ -17,7 +17,7 @@ from hermes.security.findings import Finding, Mark, Severity, settle
 from hermes.security.version import scanner_version
 
 if TYPE_CHECKING:
-    from hermes.security.literals import Search
+    from hermes.security.literals import Ends, Search
 
 __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
@@ -132,7 +132,7 @@ def _placed(mark: Mark, start: int, end: int, soft: bool) -> Mark:
 Riddle = tuple[int, int, str, str]
 
 
-def _survey(text: str, numbers: list[int], ends: list[int]) -> tuple[list[tuple[str, int]], list[Riddle]]:
+def _survey(text: str, numbers: list[int], ends: Ends) -> tuple[list[tuple[str, int]], list[Riddle]]:
     """Places of shape triggers, and lines in a shifted alphabet."""
     from hermes.security.decode import undo
     from hermes.security.literals import narrow
@@ -143,7 +143,9 @@ def _survey(text: str, numbers: list[int], ends: list[int]) -> tuple[list[tuple[
     riddles: list[Riddle] = []
     read_to: dict[str, int] = {}
     size = matcher().size
-    seen = [(number, end) for number, end in zip(numbers, ends, strict=True) if number >= size]
+    seen: list[tuple[int, int]] = []
+    if max(numbers, default=0) >= size:
+        seen = [(number, end) for number, end in zip(numbers, ends(), strict=True) if number >= size]
     for number, start, end in matcher().finder.confirmed(text, seen):
         if trigger := signposts.triggers.get(number - size):
             places.append((trigger, start))
