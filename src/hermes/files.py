@@ -16,6 +16,8 @@ from hermes.errors import FileRefused
 MAX_BYTES = 4 * 1024 * 1024
 """The largest file that is read for a prompt."""
 
+# O_NONBLOCK: should a path turn into a pipe between stat and open, the open still returns.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
 _KINDS = {
     stat_of.S_IFDIR: "a directory",
     stat_of.S_IFIFO: "a pipe",
@@ -75,9 +77,7 @@ def read_regular(path: str, max_bytes: int = MAX_BYTES) -> tuple[bytes, bool]:
     """
     try:
         _check(os.stat(path), max_bytes)
-        # O_NONBLOCK: should the path turn into a pipe between stat and open, the open still returns.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        fd = os.open(path, flags | getattr(os, "O_NOCTTY", 0))
+        fd = os.open(path, _FLAGS)
     except OSError as error:
         raise _refused(error, path) from None
     except ValueError as error:

@@ -165,14 +165,15 @@ class _Walk:
             reason = (error.strerror or str(error)).lower()
             self.found.broken.append(Broken(entry.path, 0, reason, "unreadable"))
             return
+        described = name.lower() == "description.md"
         if not is_directory:
-            if name.lower() == "description.md" and below and self._may_read(entry.path, link):
+            if described and below and self._may_read(entry.path, link):
                 self.found.categories.append(self._place(entry.path, below, ""))
                 self.found.watched.append(entry.path)
             return
         if name.startswith("."):
             return
-        if name.lower() == "description.md":
+        if described:
             self.found.broken.append(
                 Broken(entry.path, 0, "it is a directory, not a regular file", "unreadable")
             )

@@ -13,7 +13,7 @@ from hermes.skills.fields import FIRST_LINE, MAX_CHARS, Fields, Value
 
 # Written by what they leave out: a set that spans most of Unicode takes milliseconds to compile.
 _UNCERTAIN = re.compile("[\0-\t\v-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_PLAIN = re.compile("[A-Za-z0-9_(/.$+^;]|[^\0-\x9f]")
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_(/.$+^;")
 _KEY = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_-]{0,63}):(?: +(.*))?$")
 _ITEM = re.compile(r"( *)- +([^ ].*)$")
 _QUOTED = re.compile(r'"([^"\\]*)"$|\'([^\']*)\'$')
@@ -25,13 +25,15 @@ _BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", ""
 
 def quick_fields(yaml: str) -> Fields | None:
     """The fields when every line is of the simple kinds; None when a real parser must look."""
-    if len(yaml) > MAX_CHARS or _UNCERTAIN.search(yaml):
+    if len(yaml) > MAX_CHARS:
+        return None
+    lines = yaml.split("\n")
+    if not (yaml.isascii() and "".join(lines).isprintable()) and _UNCERTAIN.search(yaml):
         return None
     top: dict[str, Value] = {}
     places: dict[str, tuple[int, int]] = {}
     open_: list[tuple[int, dict[str, Value] | list[Value]]] = [(0, top)]
     waiting: tuple[dict[str, Value], str, int] | None = None  # a key whose value may follow below
-    lines = yaml.split("\n")
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -45,7 +47,8 @@ def quick_fields(yaml: str) -> Fields | None:
                 open_.append((indent, child))
             target = top if not indent and len(open_) == 1 else _target(open_, indent, dict)
             first = at
-            value, at = _scalar(raw, lines, at, indent)
+            goes_on = at < len(lines) and (raw in _BLOCKS or lines[at][:1] == " ")
+            value, at = _scalar(raw, lines, at, indent) if raw and goes_on else (_value(raw), at)
             if target is None or key in target or value is _UNSURE:
                 return None
             target[key] = value
@@ -68,13 +71,12 @@ def quick_fields(yaml: str) -> Fields | None:
     return Fields(top, places) if top else None
 
 
-def _scalar(raw: str | None, lines: list[str], at: int, indent: int) -> tuple[Any, int]:
+def _scalar(raw: str, lines: list[str], at: int, indent: int) -> tuple[Any, int]:
     """The value that begins with `raw` and may go on from line `at`, and the line after it."""
-    if raw and at < len(lines):
-        if raw in _BLOCKS:
-            return _block(raw, lines, at, indent)
-        if lines[at].startswith(" " * (indent + 1)) and _PLAIN.match(raw):
-            return _wrapped(raw, lines, at, indent)
+    if raw in _BLOCKS:
+        return _block(raw, lines, at, indent)
+    if lines[at].startswith(" " * (indent + 1)) and _is_plain(raw):
+        return _wrapped(raw, lines, at, indent)
     return _value(raw), at
 
 
@@ -97,13 +99,18 @@ def _wrapped(raw: str, lines: list[str], at: int, indent: int) -> tuple[Any, int
     parts = [raw]
     while at < len(lines) and _indent(lines[at]) > indent:
         part = lines[at].strip(" ")
-        if not _PLAIN.match(part):
+        if not _is_plain(part):
             return _UNSURE, at
         parts.append(part)
         at += 1
     if (at < len(lines) and not lines[at].strip(" ")) or any(_value(p) is _UNSURE for p in parts):
         return _UNSURE, at
     return " ".join(parts), at
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text begins as nothing but a plain scalar does."""
+    return text[:1] in _PLAIN or text[:1] > "\x9f"
 
 
 def _indent(line: str) -> int:
@@ -126,7 +133,7 @@ def _target(open_: list[tuple[int, Any]], indent: int, kind: type) -> Any:
 def _value(raw: str | None) -> Any:
     if not raw or raw in _NULLS:
         return None
-    if _PLAIN.match(raw):
+    if _is_plain(raw):
         return _UNSURE if ": " in raw or " #" in raw or raw[-1] == ":" else raw
     if raw[0] in "\"'":
         found = _QUOTED.match(raw)
