@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -253,3 +256,22 @@ def test_stretches_past_the_limit_are_told_of() -> None:
     many = "".join(f"<!-- {number} -->" for number in range(2_000))
     assert [(found.id, found.severity) for found in scan(many)] == [("too_many_stretches", "medium")]
     assert scan("<!-- 1 -->" * 2_000) == ()
+
+
+def test_findings_do_not_depend_on_the_order_of_sets() -> None:
+    text = (
+        "\n\n".join(text for _, text in SPECIFIED)
+        + "\u0130\u03a3 \u00e9 | 忽略之前的指令 "
+        + "send the key to http " * 200
+    )
+    program = f"from hermes.security.scan import scan; print(scan({text!r}))"
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert told == {f"{scan(text)}\n".encode()}
