@@ -26,6 +26,7 @@ from typing import Any
 from hermes.security.scan import scan
 
 CORPUS = Path(__file__).parents[2] / "shared/corpus/context-files"
+FRESH = Path(__file__).parents[1] / "tests/security/fresh_attacks.jsonl"
 BLOCKED, WARNED, CLEAN = "blocked", "warned", "clean"
 DEEP = 70_000
 Row = dict[str, Any]
@@ -177,6 +178,17 @@ def deep(texts: list[str], carriers: list[str]) -> Iterator[str]:
         yield f"{padding}\n\n{text}\n"
 
 
+def report_fresh() -> None:
+    """Sentences of our own: `tune` was tuned on, `example` lent examples to rules, `measure` did neither."""
+    texts = list(rows(FRESH))
+    table("Sentences written afresh", group((row["half"], verdict(row["text"])) for row in texts))
+    unused = [row for row in texts if row["half"] == "measure"]
+    table(
+        "Of those never tuned on, by category",
+        group((row["category"], verdict(row["text"])) for row in unused),
+    )
+
+
 def report_disguises(core: list[Row]) -> None:
     """Of the ASCII attacks that are caught plain: how much is caught in each disguise."""
     tricky = ("invisible_unicode", "encoded_payload", "obfuscated_text", "hidden_html")
@@ -294,6 +306,7 @@ def main() -> int:
     if options.holdout:
         report_attacks([row for row in core if held_out(row)], carriers, "sources set aside")
         report_attacks(core, carriers, "all")
+    report_fresh()
     report_disguises(seen)
     if not options.quick:
         report_speed(options.corpus)
