@@ -14,7 +14,7 @@ from hermes.skills import snapshot
 from hermes.skills.known import forget, keep, library_key, proved, roots_of
 from hermes.skills.records import Library, Skill, Unresolved
 from hermes.skills.snapshot import Remembered
-from hermes.skills.stamps import Stamp, stamps_of
+from hermes.skills.stamps import Stamp, in_a_row, stamps_of
 
 __all__ = ["Library", "Skill", "Unresolved", "forget", "load_library"]
 
@@ -49,8 +49,9 @@ def load_library(
     stamps = stamps_of(watched)
     library = build_library(found, roots, policies)
     if _settled(stamps, started, clock()):
-        keep(home, key, Remembered(library.digest, watched, stamps, library))
-        snapshot.write(home, key, library, watched, stamps)
+        row = in_a_row(stamps)
+        keep(home, key, Remembered(library.digest, watched, row, library))
+        snapshot.write(home, key, library, watched, row)
     return library
 
 

@@ -10,14 +10,13 @@ import contextlib
 import os
 import zlib
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from hermes.errors import FileRefused
 from hermes.files import only_ours, read_regular, replace_file
 from hermes.paths import Home
 from hermes.security.policy import Policies
-from hermes.skills.stamps import Stamp, stamps_of
+from hermes.skills.stamps import in_a_row, stamps_of
 
 if TYPE_CHECKING:
     from hermes.skills.records import Library
@@ -31,18 +30,19 @@ _MAX_BYTES = 64 * 1024 * 1024
 class Remembered:
     """A library, by its digest, with what must still be true of the disk for it to be the present one.
 
-    `made` is the library; while it is None, `rows` is what it can be made of.
+    `stamps` are those of the watched paths, in a row. `made` is the library; while it is None, `rows` is what
+    it can be made of.
     """
 
     digest: str
     watched: tuple[str, ...]
-    stamps: tuple[Stamp, ...]
+    stamps: list[int]
     made: Library | None = None
     rows: bytes = b""
 
     def holds(self) -> bool:
         """Whether every watched path is as it was."""
-        return stamps_of(self.watched) == self.stamps
+        return in_a_row(stamps_of(self.watched)) == self.stamps
 
     def library(self, policies: Policies) -> Library | None:
         """The library; None when what was stored is none."""
@@ -56,19 +56,13 @@ class Remembered:
         return self.made
 
 
-def write(
-    home: Home, key: str, library: Library, watched: tuple[str, ...], stamps: tuple[Stamp, ...]
-) -> None:
+def write(home: Home, key: str, library: Library, watched: tuple[str, ...], stamps: list[int]) -> None:
     """Store a snapshot; a home that cannot be written is no matter."""
     import json
 
     from hermes.skills.rows import to_rows
 
-    proof = {
-        "digest": library.digest,
-        "watched": "\0".join(watched),
-        "stamps": tuple(chain.from_iterable(stamps)),
-    }
+    proof = {"digest": library.digest, "watched": "\0".join(watched), "stamps": stamps}
     rows = (json.dumps(part, separators=(",", ":")) for part in (proof, to_rows(library)))
     body = "\n".join(rows).encode()
     head = f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}\n".encode()
@@ -85,9 +79,8 @@ def read(home: Home, key: str) -> Remembered | None:
     try:
         first, _, rows = body.partition(b"\n")
         proof = json.loads(first)
-        flat = iter(proof["stamps"])
-        stamps = tuple(zip(flat, flat, flat, flat, strict=True))
-        return Remembered(proof["digest"], tuple(proof["watched"].split("\0")), stamps, None, rows)
+        watched = tuple(proof["watched"].split("\0"))
+        return Remembered(proof["digest"], watched, proof["stamps"], None, rows)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 

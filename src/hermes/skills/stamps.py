@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import chain
 from operator import attrgetter
 
 Stamp = tuple[int, int, int, int]
@@ -19,6 +20,11 @@ def stamps_of(paths: Sequence[str]) -> tuple[Stamp, ...]:
         return tuple(map(_stamp, map(os.stat, paths)))  # half of a warm build: no call of ours for each
     except OSError:
         return tuple(map(_stamp_of, paths))
+
+
+def in_a_row(stamps: Sequence[Stamp]) -> list[int]:
+    """All numbers of stamps in one list, which is read and compared sooner than a thousand tuples."""
+    return list(chain.from_iterable(stamps))
 
 
 def _stamp_of(path: str) -> Stamp:
