@@ -43,8 +43,8 @@ CLAUDE.md
   hermes: ignored, shadowed by AGENTS.md
 
 Hermes: the prompt it builds here
-Codex: as of 2026-11-29, https://developers.openai.com/codex/guides/agents-md
-Claude Code: as of 2026-11-29, https://code.claude.com/docs/en/memory
+Codex: our reading of 2026-11-29, not tried on it; see https://developers.openai.com/codex/guides/agents-md
+Claude Code: our reading of 2026-11-29, not tried on it; see https://code.claude.com/docs/en/memory
 """
     )
     assert not (root.parent / "home").exists()
@@ -59,7 +59,7 @@ ignored    AGENTS.md  (CLAUDE.md stands before it)
 loaded     CLAUDE.md  (12 bytes, 3 tokens)
 
 Claude Code: 1 file, 12 bytes, 3 tokens (o200k_base, exact)
-Claude Code: as of 2026-11-29, https://code.claude.com/docs/en/memory
+Claude Code: our reading of 2026-11-29, not tried on it; see https://code.claude.com/docs/en/memory
 """
     )
 

@@ -115,5 +115,7 @@ def _files(count: int) -> str:
 
 def _sources(found: Survey) -> list[str]:
     return [
-        f"{c.product}: " + (f"as of {c.as_of}, {c.source}" if c.as_of else c.source) for c in found.columns
+        f"{c.product}: "
+        + (f"our reading of {c.as_of}, not tried on it; see {c.source}" if c.as_of else c.source)
+        for c in found.columns
     ]
