@@ -178,10 +178,9 @@ def replace_file(path: str, data: bytes, *, mode: int = 0o600, lasting: bool = T
                 os.fsync(out.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
+    finally:
+        with contextlib.suppress(OSError):  # once renamed, nothing bears that name
             os.unlink(temporary)
-        raise
     if lasting:
         _sync_directory(folder)
 

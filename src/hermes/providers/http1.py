@@ -7,6 +7,7 @@ streamed answers, kept connections, TLS with the system's certificates, and HTTP
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import time
 from base64 import b64encode
@@ -132,11 +133,10 @@ class Pool:
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port or 80)
         line = _Line(reader, writer, None if self._secure else _authorisation(parts))
         if self._secure:
-            try:
+            with contextlib.ExitStack() as undo:
+                undo.callback(line.drop)
                 await self._tunnel(line, _authorisation(parts))
-            except BaseException:
-                line.drop()
-                raise
+                undo.pop_all()
         return line
 
     async def _tunnel(self, line: _Line, authorisation: str) -> None:

@@ -75,9 +75,8 @@ def prepare(connection: apsw.Connection, path: str) -> None:
             connection.pragma("application_id", APPLICATION)
             connection.pragma("user_version", newest)
             connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
+        finally:
+            _end(connection)
 
 
 def _version(connection: apsw.Connection) -> int:
@@ -90,11 +89,15 @@ def run(connection: apsw.Connection, script: Script[T], begin: str) -> T:
     try:
         result = drive(connection, script)
         connection.execute("COMMIT")
-    except BaseException:
-        if not connection.get_autocommit():
-            connection.execute("ROLLBACK")
-        raise
-    return result
+        return result
+    finally:
+        _end(connection)
+
+
+def _end(connection: apsw.Connection) -> None:
+    """Take back what is not committed; a committed transaction is over, and nothing is left to do."""
+    if not connection.get_autocommit():
+        connection.execute("ROLLBACK")
 
 
 def drive(connection: apsw.Connection, script: Script[T]) -> T:
