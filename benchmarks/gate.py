@@ -299,6 +299,8 @@ def main() -> int:
     parser.add_argument("--holdout", action="store_true", help="also measure the sources that were set aside")
     parser.add_argument("--quick", action="store_true", help="leave out speed")
     options = parser.parse_args()
+    if not (options.corpus / "benign/index.jsonl").is_file():
+        parser.error(f"{options.corpus} is not a corpus: it has no benign/index.jsonl")
     carriers = report_honest(options.corpus)
     core = attacks(options.corpus)
     seen = [row for row in core if not held_out(row)]

@@ -134,6 +134,29 @@ def test_a_home_that_is_a_file_cannot_be_written(tmp_path: Path) -> None:
         accept(Home(str(tmp_path / "home")), A, "x")
 
 
+def test_an_acceptance_stands_without_its_text_and_says_so(home: Home) -> None:
+    Path(home.root).mkdir()
+    Path(home.path("trust")).write_text("in the way")
+    (notice,) = accept(home, A, "x")
+    assert notice.level == "warning"
+    assert notice.text == (
+        f"{home.path('trust', f'{A.digest}.txt')} could not be written (File exists); "
+        "a later change cannot be shown as a diff"
+    )
+    assert load_trust(home) == Trusted((A,))
+
+
+def test_a_text_that_cannot_be_deleted_is_told_of(home: Home) -> None:
+    accept(home, A, "x")
+    kept = Path(home.path("trust", f"{A.digest}.txt"))
+    kept.unlink()
+    kept.mkdir()
+    (notice,) = revoke(home, (A,))
+    assert notice.level == "warning"
+    assert notice.text == f"{kept} could not be deleted (Is a directory); the accepted text is still in it"
+    assert load_trust(home) == Trusted()
+
+
 def test_concurrent_writers_lose_nothing(home: Home) -> None:
     entries = [Acceptance(f"{n:064x}", f"/p/{n}", "2026-03-30") for n in range(24)]
     threads = [threading.Thread(target=accept, args=(home, e, "x")) for e in entries]

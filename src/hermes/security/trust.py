@@ -12,7 +12,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -101,9 +101,13 @@ def accept(home: Home, entry: Acceptance, text: str) -> tuple[Notice, ...]:
         return replace(known, accepted=(*others, entry))
 
     notices = _change(home, change)
-    with suppress(OSError):  # without the text a later diff is not to be had; the acceptance stands
+    kept = _kept(home, entry.digest)
+    try:
         os.makedirs(home.path("trust"), mode=0o700, exist_ok=True)
-        replace_file(_kept(home, entry.digest), text[:KEPT_CHARS].encode("utf-8", "replace"))
+        replace_file(kept, text[:KEPT_CHARS].encode("utf-8", "replace"))
+    except OSError as error:
+        lost = f"{kept} could not be written ({error.strerror}); a later change cannot be shown as a diff"
+        return (*notices, Notice("warning", lost, Origin("trust", kept)))
     return notices
 
 
@@ -117,8 +121,14 @@ def revoke(home: Home, entries: tuple[Acceptance, ...]) -> tuple[Notice, ...]:
     left = load_trust(home).digests
     for entry in entries:
         if entry.digest not in left:
-            with suppress(OSError):
-                os.unlink(_kept(home, entry.digest))
+            kept = _kept(home, entry.digest)
+            try:
+                os.unlink(kept)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                stays = f"{kept} could not be deleted ({error.strerror}); the accepted text is still in it"
+                notices = (*notices, Notice("warning", stays, Origin("trust", kept)))
     return notices
 
 
