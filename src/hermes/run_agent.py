@@ -34,7 +34,7 @@ from hermes.sessions.contract import Store
 from hermes.sessions.open import open_store
 from hermes.sessions.records import SessionRecord
 from hermes.tooling import Tool, ToolContext, absent_tool
-from hermes.turns import EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest
+from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
 
 
 def _now() -> datetime:
@@ -47,8 +47,8 @@ class AIAgent:
     `model` is a model, or the name of one as `provider:name` (default: the configured one). `tools` is what
     it can do (default: what comes with Hermes). `session_id` names a stored session to go on with; without
     it a new one begins with the first turn. `sources` and `store` are those of the home unless they are
-    given. `hints` gives what is to be said of the places a tool call went to; `notices` tell what there is
-    to say of the home, its configuration and the working directory.
+    given. `hints` gives what is to be said of the places a tool call went to; `ask` puts a question to the
+    person. `notices` tell what there is to say of the home, its configuration and the working directory.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class AIAgent:
         ephemeral_system_prompt: str | None = None,
         limits: Limits | None = None,
         hints: Hints = no_hints,
+        ask: Ask = nobody,
         clock: Clock = _now,
     ) -> None:
         made: tuple[Notice, ...] = ()
@@ -97,6 +98,7 @@ class AIAgent:
         self.ephemeral_system_prompt = ephemeral_system_prompt
         self.limits = limits or Limits(max_turns=sources.config.agent.max_turns)
         self.hints = hints
+        self.ask = ask
         self.clock = clock
         self.session: Session | None = None
         self.compactor = self._compactor()
@@ -123,7 +125,7 @@ class AIAgent:
                 session,
                 self.model,
                 self._callable(session),
-                ToolContext(session.record.id, cwd=self.workdir.path),
+                ToolContext(session.record.id, cwd=self.workdir.path, ask=self.ask),
                 self.limits,
                 self._drain,
                 self.hints,

@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from hermes.errors import HermesError
 from hermes.messages import ToolSpec
 from hermes.tool_names import TOOL_NAMES
+from hermes.turns import Ask, nobody
 
 __all__ = ["TOOL_NAMES", "Tool", "ToolContext", "ToolError", "absent_tool", "tool"]
 
@@ -29,12 +30,13 @@ class ToolError(HermesError):
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a running call may know. `progress` shows a line to the person who waits."""
+    """What a running call may know. `progress` shows a line to the person who waits, `ask` asks them."""
 
     session_id: str = ""
     call_id: str = ""
     cwd: str = "."
     progress: Callable[[str], object] = field(default=str)
+    ask: Ask = nobody
 
 
 Run = Callable[..., Awaitable[str]]

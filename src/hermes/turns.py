@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,16 +11,19 @@ from hermes.provenance import Notice
 
 __all__ = [
     "AnswerRestarted",
+    "Ask",
     "EphemeralOverlay",
     "Event",
     "Notice",
     "NoticeShown",
+    "Question",
     "ReasoningShown",
     "TextShown",
     "ToolFinished",
     "ToolStarted",
     "TurnEnded",
     "TurnRequest",
+    "nobody",
 ]
 
 Lasts = Literal["turn", "standing"]
@@ -99,3 +103,28 @@ class TurnEnded:
 
 
 Event = TextShown | ReasoningShown | AnswerRestarted | ToolStarted | ToolFinished | NoticeShown | TurnEnded
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something the running turn wants a person to decide.
+
+    `kind` is `approval` for a call that waits for a yes, `clarify` for a question of the model's. `choices`
+    are the answers on offer; a clarification takes any other text too. `detail` is what there is to look at
+    first: the command, or a diff. `call` is the call that waits.
+    """
+
+    kind: Literal["approval", "clarify"]
+    text: str
+    choices: tuple[str, ...] = ()
+    detail: str = ""
+    call: ToolCall | None = None
+
+
+Ask = Callable[[Question], Awaitable[str]]
+"""How a face puts a question to its person: one of the choices or a text; "" when nobody answers."""
+
+
+async def nobody(question: Question) -> str:  # noqa: ARG001
+    """Where nobody can be asked."""
+    return ""
