@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from hermes.errors import Verdict
 
@@ -28,13 +27,13 @@ __all__ = [
     "Span",
     "Trust",
     "Verdict",
+    "as_data",
     "digest_of",
     "span_at",
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The source of a run of text. Lines are 1-based and inclusive; 0 means the text has no line."""
 
     kind: str
@@ -56,8 +55,7 @@ class Origin:
         return Origin(self.kind, self.path, self.digest, first, last, self.trust)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Characters `start` to `end` of a text, with their origin and what was done to them."""
 
     start: int
@@ -66,8 +64,7 @@ class Span:
     transforms: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """Something a person must be told. Shown, never hidden, never part of a prompt."""
 
     level: Level
@@ -75,8 +72,7 @@ class Notice:
     origin: Origin | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What became of one candidate that was looked at, and why."""
 
     path: str
@@ -89,6 +85,15 @@ class Decision:
 
 
 GLUE = Origin("glue")
+
+
+def as_data(value: Any) -> Any:
+    """A record as JSON has it: a mapping of its fields, and so are the records in it."""
+    if names := getattr(value, "_fields", None) or getattr(value, "__dataclass_fields__", None):
+        return {name: as_data(getattr(value, name)) for name in names}
+    if isinstance(value, tuple | list):
+        return [as_data(item) for item in value]
+    return value
 
 
 def digest_of(data: str | bytes) -> str:

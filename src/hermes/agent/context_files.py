@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 from hermes.agent.context_kinds import Candidate, ContextKind, Finder
@@ -161,7 +160,7 @@ def load_file(candidate: Candidate, project: Project, reading: Reading, folder: 
         )
         if verdict == "missing" and os.path.islink(candidate.path):
             verdict, detail = "unreadable", "it is a link to nothing"
-            notice = replace(notice, text=f"{candidate.shown} was not loaded: {detail}")
+            notice = notice._replace(text=f"{candidate.shown} was not loaded: {detail}")
         return Loaded(verdict, detail=detail, notices=(notice,))
     origin = Origin(candidate.kind.name, path, digest_of(contents.data), trust=trust)
     loaded = _prepared(contents, candidate, origin, reading)
@@ -241,7 +240,7 @@ def _admitted(
     imported = passage.decisions
     if admitted.outcome == "blocked":  # the whole of it, with what it brought in
         imported = tuple(
-            replace(d, verdict="blocked", detail=f"with {name}") if d.verdict == "loaded" else d
+            d._replace(verdict="blocked", detail=f"with {name}") if d.verdict == "loaded" else d
             for d in imported
         )
     return loaded._replace(

@@ -8,13 +8,13 @@ import json
 import signal
 import sys
 from collections.abc import AsyncGenerator, Coroutine
-from dataclasses import asdict
 from typing import Any
 
 import click
 
 from hermes.cli.screen import show_notices, wants_colour
 from hermes.commands import Conversation, answer
+from hermes.provenance import as_data
 from hermes.run_agent import AIAgent
 from hermes.turns import (
     AnswerRestarted,
@@ -148,5 +148,5 @@ def _short(arguments: str, width: int = 80) -> str:
 
 
 def _show_json(event: Event) -> None:
-    body = {"event": type(event).__name__, **asdict(event)}
+    body = {"event": type(event).__name__, **as_data(event)}
     click.echo(json.dumps(body, ensure_ascii=False))

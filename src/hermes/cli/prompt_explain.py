@@ -12,6 +12,7 @@ import click
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import show_notices, wants_colour
 from hermes.inspect.explain import Culprit, Explanation, Part, Row, explain, who_put
+from hermes.provenance import as_data
 
 _BAR = 12
 _TIER_COLOURS = {"stable": "green", "context": "blue", "volatile": "magenta"}
@@ -45,8 +46,8 @@ def command(asked: Asked, text: str, offset: int | None, decisions: bool, as_jso
 
 def _show_json(explanation: Explanation, built: Built) -> None:
     body = asdict(explanation)
-    body["notices"] = [asdict(n) for n in built.notices]
-    body["decisions"] = [asdict(d) for d in built.prompt.decisions]
+    body["notices"] = [as_data(n) for n in built.notices]
+    body["decisions"] = [as_data(d) for d in built.prompt.decisions]
     click.echo(json.dumps(body, ensure_ascii=False, indent=1))
 
 

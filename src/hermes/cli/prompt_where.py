@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 
 import click
 
 from hermes.cli.build import Asked, build, prompt_options
 from hermes.inspect.where import Whereabouts, where
+from hermes.provenance import as_data
 
 
 @click.command("where")
@@ -27,7 +27,7 @@ def command(ctx: click.Context, asked: Asked, file: str, as_json: bool) -> None:
     base = built.facts.cwd.path if asked.cwd else os.getcwd()
     found = where(built.prompt, os.path.normpath(os.path.join(base, os.path.expanduser(path))), line)
     if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(as_data(found), ensure_ascii=False, indent=1))
     else:
         _show(found, file)
     ctx.exit(0 if found.reached else 1)

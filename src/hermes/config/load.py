@@ -192,7 +192,7 @@ class _Checking:
             self.untold.append(level)
             return
         where = f"config.yaml line {line}" if line else "config.yaml"
-        origin = replace(self.origin, first_line=line, last_line=line)
+        origin = self.origin._replace(first_line=line, last_line=line)
         self.notices.append(Notice(level, f"{where}: {_printable(text)}", origin))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import Any
 
 from hermes.provenance import Decision, Notice, Origin
@@ -17,8 +16,8 @@ def to_rows(library: Library) -> dict[str, Any]:
         "shadowed": [_row(s) for s in library.shadowed],
         "categories": library.categories,
         "broken": library.broken,
-        "decisions": [astuple(d) for d in library.decisions],
-        "notices": [astuple(n) for n in library.notices],
+        "decisions": library.decisions,
+        "notices": library.notices,
     }
 
 
