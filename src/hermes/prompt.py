@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 
 from hermes.contracts import ModelProfile
 from hermes.errors import PromptError
-from hermes.provenance import Decision, Notice, Origin, Passage, Span, as_data, digest_of, span_at
+from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of, span_at
 
 __all__ = [
     "Decision",
@@ -220,7 +220,7 @@ class SystemPrompt:
             sort_keys=True,
             indent=indent,
             separators=separators,
-            default=as_data,
+            default=_fields,
         )
 
     @classmethod
@@ -246,6 +246,18 @@ class SystemPrompt:
                 "the exported prompt does not match its digest; it was changed after it was saved"
             )
         return cls(layers, key, whole.spans, digest, whole.notices)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """A record as JSON has it. Quicker than `as_data` for the thousands of spans of a prompt."""
+    fields = {name: getattr(record, name) for name in record.__slots__}
+    if isinstance(record, Section):
+        fields["spans"] = [{**s._asdict(), "origin": s.origin._asdict()} for s in record.spans]
+        fields["notices"] = [
+            {**n._asdict(), "origin": n.origin._asdict() if n.origin else None} for n in record.notices
+        ]
+        fields["decisions"] = [d._asdict() for d in record.decisions]
+    return fields
 
 
 def _section(data: dict[str, Any]) -> Section:
