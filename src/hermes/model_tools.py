@@ -10,21 +10,31 @@ from hermes.messages import ToolSpec
 from hermes.paths import Home
 from hermes.security.policy import Policies
 from hermes.sessions.contract import Store
-from hermes.tool_names import BUILTIN
+from hermes.tool_names import enabled_tools
 from hermes.tooling import Tool
 
 
 def builtin_tools(home: Home, config: Config, policies: Policies, store: Store, cwd: str) -> tuple[Tool, ...]:
     """The tools that come with Hermes and are wanted, made for one conversation in a working directory."""
+    from hermes.tools.edit_tools import patch, write_file
     from hermes.tools.file_tools import read_file
+    from hermes.tools.search_tool import search_tool
     from hermes.tools.session_search_tool import session_search_tool
     from hermes.tools.skill_tools import skill_tools
     from hermes.tools.terminal_tool import terminal_tool
 
-    on = frozenset(BUILTIN if config.tools.enabled is None else config.tools.enabled)
+    on = enabled_tools(config.tools.enabled)
     shell = home.path("cache", "terminal", uuid.uuid4().hex[:12])
     skills = skill_tools(home, config, policies, on)
-    made = (read_file, session_search_tool(store), *skills, terminal_tool(shell, cwd))
+    made = (
+        patch,
+        read_file,
+        search_tool(),
+        session_search_tool(store),
+        *skills,
+        terminal_tool(shell, cwd),
+        write_file,
+    )
     return tuple(t for t in made if t.spec.name in on)
 
 

@@ -13,14 +13,14 @@ from hermes.provenance import Origin, Passage, Span
 HEAD_PERCENT = 70
 TAIL_PERCENT = 20
 
-_BOMS = (
+BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins this one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_BOM_STARTS = frozenset(bom[:1] for bom, _ in _BOMS)
+_BOM_STARTS = frozenset(bom[:1] for bom, _ in BOMS)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.M)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^`\n](?:[^\n]*?[^`\n])??\1(?!`)")
@@ -44,7 +44,7 @@ def decode(data: bytes) -> Decoded:
     transforms: list[str] = []
     problem = ""
     encoding = "utf-8"
-    for bom, name in _BOMS if data[:1] in _BOM_STARTS else ():
+    for bom, name in BOMS if data[:1] in _BOM_STARTS else ():
         if data.startswith(bom):
             data, encoding = data[len(bom) :], name
             transforms.append("byte order mark removed")

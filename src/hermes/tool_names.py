@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 TOOL_NAMES = (
     "clarify",
     "delegate_task",
@@ -19,5 +21,34 @@ TOOL_NAMES = (
 )
 """Every tool that the documents name."""
 
-BUILTIN = ("read_file", "session_search", "skill_view", "skills_list", "terminal")
+BUILTIN = (
+    "patch",
+    "read_file",
+    "search_files",
+    "session_search",
+    "skill_view",
+    "skills_list",
+    "terminal",
+    "write_file",
+)
 """Those that are here so far, and on unless the configuration says otherwise."""
+
+TOOLSETS: Mapping[str, tuple[str, ...]] = {
+    "files": ("patch", "read_file", "search_files", "write_file"),
+    "looking": ("read_file", "search_files", "session_search", "skill_view", "skills_list"),
+    "planning": ("clarify", "delegate_task", "todo"),
+    "remembering": ("memory", "session_search"),
+    "shell": ("terminal",),
+    "skills": ("skill_manage", "skill_view", "skills_list"),
+}
+"""Groups of tools that go by one name, wherever tools are named."""
+
+
+def tools_of(names: Iterable[str]) -> frozenset[str]:
+    """The tools that names mean, where a name is that of a tool or of a toolset."""
+    return frozenset(tool for name in names for tool in TOOLSETS.get(name, (name,)))
+
+
+def enabled_tools(names: Iterable[str] | None) -> frozenset[str]:
+    """The tools that are on with `tools.enabled`; the usual ones when it says nothing."""
+    return frozenset(BUILTIN) if names is None else tools_of(names)

@@ -11,17 +11,51 @@ import types
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from hermes.errors import HermesError
 from hermes.messages import ToolSpec
 from hermes.tool_names import TOOL_NAMES
 from hermes.turns import Ask, nobody
 
-__all__ = ["TOOL_NAMES", "Tool", "ToolContext", "ToolError", "absent_tool", "tool"]
+__all__ = ["TOOL_NAMES", "Plan", "Tool", "ToolContext", "ToolError", "absent_tool", "tool"]
 
-_PARAMETER = re.compile(r"^- `?(\w+)`?: (.+(?:\n  .+)*)$", re.M)
+_PARAMETER = re.compile(r"^- `?([\w.]+)`?: (.+(?:\n  .+)*)$", re.M)
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_ENDLESS = float("inf")
+_HALF = re.compile("[\ud800-\udfff]")
+
+ALIASES: Mapping[str, frozenset[str]] = {
+    name: frozenset(guesses.split())
+    for name, guesses in {
+        "background": "runinbackground isbackground async",
+        "choices": "options answers",
+        "context_lines": "context contextlines c beforeafter",
+        "command": "cmd shellcommand commandline bash script code",
+        "content": "contents text filetext body data filecontent",
+        "glob": "globs include includes fileglob globpattern filepattern",
+        "ignore_case": "caseinsensitive i",
+        "items": "todos tasks list todolist",
+        "mode": "outputmode searchtype target type",
+        "limit": "maxresults maxlines headlimit maxcount numlines lines count",
+        "new_string": "newstr new newtext replacement replace newcontent",
+        "offset": "startline linestart start fromline line",
+        "old_string": "oldstr old oldtext search find original oldcontent",
+        "path": "filepath filename file targetfile absolutepath dir directory folder pathname",
+        "pattern": "query regex regexp search searchpattern",
+        "query": "q pattern search searchquery keywords",
+        "question": "prompt message text ask",
+        "replace_all": "all global",
+        "timeout": "timeoutseconds timeoutsec timeouts",
+    }.items()
+}
+"""What models call a parameter when they guess, as `_bare` names. None has another unit."""
+
+REMARKS = frozenset({"description", "explanation", "reason", "thought", "intent"})
+"""Arguments in which models say why they call; a tool that does not take them passes them over."""
+
+WRAPPERS = frozenset({"arguments", "input", "parameters", "params", "args", "kwargs"})
+"""Names under which models wrap the whole of the arguments once more."""
 
 
 class ToolError(HermesError):
@@ -39,17 +73,42 @@ class ToolContext:
     ask: Ask = nobody
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a call is about to do, so that it can be judged before it happens. Paths are absolute.
+
+    `command` is for bash, run in `cwd`. `outside` is for what leaves this machine or what nobody here can
+    judge. `detail` is what a person looks at: the command, or a diff.
+    """
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    command: str = ""
+    cwd: str = ""
+    outside: bool = False
+    detail: str = ""
+
+
 Run = Callable[..., Awaitable[str]]
+Planner = Callable[..., Plan]
+"""Called like the tool itself, with its context and its arguments; changes nothing. May raise ToolError."""
+Close = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. `parallel`: may run beside others of the same step. `effects`: changes something outside."""
+    """A tool. `parallel`: may run beside others of the same step. `effects`: changes something outside.
+
+    `plan` tells what a call would do, for the approval policy; a tool without one acts on nothing but what
+    Hermes keeps for itself, or is vouched for by whoever handed it over. `close` ends what it left running.
+    """
 
     spec: ToolSpec
     run: Run
     parallel: bool = False
     effects: bool = True
+    plan: Planner | None = None
+    close: Close | None = None
 
     async def call(self, arguments: str, context: ToolContext) -> str:
         """Run with the JSON text the model wrote. ToolError when the arguments or the work are wrong."""
@@ -58,27 +117,72 @@ class Tool:
     def read(self, arguments: str) -> dict[str, Any]:
         """The arguments, checked against the schema; each mistake is named with what was expected."""
         schema = _parsed(self.spec.parameters)
-        try:
-            given = json.loads(arguments) if arguments.strip() else {}
-        except ValueError as error:
-            raise ToolError(f"the arguments of {self.spec.name} are not valid JSON: {error}") from None
-        if not isinstance(given, dict):
-            raise ToolError(f"the arguments of {self.spec.name} must be one JSON object")
-        known: Mapping[str, Any] = schema["properties"]
+        known: Mapping[str, Any] = schema.get("properties", {})
+        required = schema.get("required", ())
         values = {}
-        for name, value in given.items():
+        for name, value in _named(self.spec.name, _given(self.spec.name, arguments, schema), schema).items():
             if name not in known:
-                from difflib import get_close_matches
-
-                near = get_close_matches(name, known, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; it takes {', '.join(known) or 'none'}"
-                raise ToolError(f"{self.spec.name} has no argument {name!r}{hint}")
-            if value is not None or name in schema["required"]:
+                values[name] = value
+            elif value is not None or name in required:
                 values[name] = _checked(self.spec.name, name, value, known[name])
-        for name in schema["required"]:
+        for name in required:
             if name not in values:
-                raise ToolError(f"{self.spec.name} needs the argument {name!r}: {known[name]['description']}")
+                meaning = known.get(name, {}).get("description", "it is required")
+                raise ToolError(f"{self.spec.name} needs the argument {name!r}: {meaning}")
         return values
+
+
+def _given(tool_name: str, arguments: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON object of the arguments, out of what models wrap it in."""
+    given: Any = arguments.strip() or "{}"
+    required = schema.get("required", ())
+    for times in range(3):
+        try:
+            given = json.loads(given, strict=False) if isinstance(given, str) else given
+        except (ValueError, RecursionError) as error:
+            if times and len(required) == 1:
+                return {required[0]: given}  # a bare text, for a tool that needs just one
+            raise ToolError(f"the arguments of {tool_name} are not valid JSON: {error}") from None
+        if isinstance(given, dict):
+            ((name, inner),) = given.items() if len(given) == 1 else (("", None),)
+            if (
+                name not in WRAPPERS
+                or name in schema.get("properties", {})
+                or not isinstance(inner, str | dict)
+            ):
+                return given
+            given = inner
+    raise ToolError(f"the arguments of {tool_name} must be one JSON object")
+
+
+def _named(tool_name: str, given: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under the names that the tool has for them."""
+    known = schema.get("properties", {})
+    named = {name: value for name, value in given.items() if name in known}
+    for name, value in given.items():
+        if name in known:
+            continue
+        bare = _bare(name)
+        meant = [k for k in known if bare == _bare(k)] or [k for k in known if bare in ALIASES.get(k, ())]
+        if len(meant) == 1 and named.get(meant[0]) in (None, value):
+            named[meant[0]] = value
+        elif schema.get("additionalProperties", True) is not False:
+            named[name] = value
+        elif bare not in REMARKS:
+            raise ToolError(f"{tool_name} has no argument {name!r}{_hint(name, known)}")
+    return named
+
+
+def _bare(name: str) -> str:
+    """A name without its spelling: `filePath`, `file_path` and `file-path` are one."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _hint(name: str, known: Mapping[str, Any]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; it takes {', '.join(known) or 'none'}"
 
 
 @lru_cache(maxsize=256)
@@ -96,11 +200,14 @@ def absent_tool(spec: ToolSpec, reason: str) -> Tool:
     return Tool(spec, run, parallel=True, effects=False)
 
 
-def tool(*, parallel: bool = False, effects: bool = True) -> Callable[[Run], Tool]:
+def tool(
+    *, parallel: bool = False, effects: bool = True, plan: Planner | None = None, close: Close | None = None
+) -> Callable[[Run], Tool]:
     """Make a tool of a function `name(context, …)`; its text is `name.md` beside its module.
 
     The text is a description, then a list `- parameter: meaning`. Parameters are `str`, `int`, `float`,
-    `bool`, `list[str]`, a `Literal` of strings, or one of these `| None`.
+    `bool`, a `list` of one of them, a `Literal` of strings, a `TypedDict` of these, or one of these `| None`;
+    the key of a `TypedDict` is told of as `- parameter.key: meaning`.
     """
 
     def make(run: Run) -> Tool:
@@ -110,7 +217,7 @@ def tool(*, parallel: bool = False, effects: bool = True) -> Callable[[Run], Too
             text = file.read()
         meanings = {m[1]: " ".join(m[2].split()) for m in _PARAMETER.finditer(text)}
         description = _PARAMETER.sub("", text).strip()
-        return Tool(ToolSpec(name, description, _schema(run, meanings)), run, parallel, effects)
+        return Tool(ToolSpec(name, description, _schema(run, meanings)), run, parallel, effects, plan, close)
 
     return make
 
@@ -118,39 +225,77 @@ def tool(*, parallel: bool = False, effects: bool = True) -> Callable[[Run], Too
 def _schema(run: Run, meanings: Mapping[str, str]) -> str:
     hints = get_type_hints(run)
     parameters = list(inspect.signature(run).parameters.values())[1:]
-    properties = {p.name: {**_type(hints[p.name]), "description": meanings[p.name]} for p in parameters}
+    properties = {p.name: _property(p.name, hints[p.name], meanings) for p in parameters}
     required = [p.name for p in parameters if p.default is inspect.Parameter.empty]
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(_object(properties, required), ensure_ascii=False, separators=(",", ":"))
 
 
-def _type(hint: Any) -> dict[str, Any]:
+def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _property(name: str, hint: Any, meanings: Mapping[str, str]) -> dict[str, Any]:
+    return {**_type(name, hint, meanings), "description": meanings[name]}
+
+
+def _type(name: str, hint: Any, meanings: Mapping[str, str]) -> dict[str, Any]:
     if get_origin(hint) in (Union, types.UnionType):
         (hint,) = (a for a in get_args(hint) if a is not type(None))
     if get_origin(hint) is list:
-        return {"type": "array", "items": _type(get_args(hint)[0])}
+        return {"type": "array", "items": _type(name, get_args(hint)[0], meanings)}
     if get_origin(hint) is Literal:
         return {"type": "string", "enum": list(get_args(hint))}
+    if is_typeddict(hint):
+        keys = get_type_hints(hint)
+        properties = {key: _property(f"{name}.{key}", keys[key], meanings) for key in keys}
+        return _object(properties, [key for key in keys if key in hint.__required_keys__])
     return {"type": _NAMES[hint]}
 
 
 def _checked(tool_name: str, name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    """The value as its type; a number or truth value that came as text is understood."""
-    kind = schema["type"]
+    """The value as its type; what came as text and can only mean one thing is understood."""
+    kind = schema.get("type")
+    if isinstance(value, str) and kind != "string":
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(value.strip().lower() if kind not in ("array", "object") else value)
     if kind == "array":
         items = value if isinstance(value, list) else [value]
-        return [_checked(tool_name, name, item, schema["items"]) for item in items]
-    if isinstance(value, str) and kind in ("integer", "number", "boolean"):
-        with contextlib.suppress(ValueError):
-            value = json.loads(value.strip().lower())
+        return [_checked(tool_name, f"{name}[{i}]", v, schema.get("items", {})) for i, v in enumerate(items)]
+    if kind == "object" and "properties" in schema:
+        return _checked_object(tool_name, name, value, schema)
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        value = int(value)
     fits = {
         "string": isinstance(value, str),
         "boolean": isinstance(value, bool),
         "integer": isinstance(value, int) and not isinstance(value, bool),
-        "number": isinstance(value, int | float) and not isinstance(value, bool),
-    }[kind]
-    if not fits:
-        raise ToolError(f"{tool_name}: {name!r} must be a{'n' if kind[0] in 'aio' else ''} {kind}")
+        "number": isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _ENDLESS,
+    }
+    if not fits.get(str(kind), True):
+        raise ToolError(f"{tool_name}: {name!r} must be a{'n' if str(kind)[0] in 'aio' else ''} {kind}")
+    if isinstance(value, str) and _HALF.search(value):
+        raise ToolError(f"{tool_name}: {name!r} holds half a character (a lone surrogate); write it whole")
     if "enum" in schema and value not in schema["enum"]:
-        raise ToolError(f"{tool_name}: {name!r} must be one of {', '.join(schema['enum'])}")
+        meant = [choice for choice in schema["enum"] if _bare(str(choice)) == _bare(str(value))]
+        if len(meant) != 1:
+            choices = ", ".join(map(str, schema["enum"]))
+            raise ToolError(f"{tool_name}: {name!r} must be one of {choices}")
+        return meant[0]
     return value
+
+
+def _checked_object(tool_name: str, name: str, value: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+    known, required = schema["properties"], schema.get("required", ())
+    if isinstance(value, str) and len(required) == 1:
+        value = {required[0]: value}
+    if not isinstance(value, dict):
+        raise ToolError(f"{tool_name}: {name!r} must be an object with {', '.join(known)}")
+    named = _named(f"{name!r} of {tool_name}", value, schema)
+    for key in required:
+        if named.get(key) is None:
+            raise ToolError(f"{tool_name}: {name!r} needs {key!r}: {known[key].get('description', '')}")
+    return {
+        key: _checked(tool_name, f"{name}.{key}", inner, known.get(key, {}))
+        for key, inner in named.items()
+        if inner is not None
+    }

@@ -54,15 +54,33 @@ def test_other_encodings_are_read_and_bad_bytes_told(tmp_path: Path) -> None:
     [
         ("confg.py", "there is no file confg.py; near it: config.py"),
         ("gone/x.py", "there is no file gone/x.py; nor a directory"),
-        ("picture.png", "picture.png is an image; it cannot be shown as text"),
         ("blob", "blob cannot be read: it has a NUL byte"),
-        (".", ". cannot be read: it is a directory"),
+        (".", ". is a folder; it holds blob, config.py"),
     ],
 )
 def test_what_cannot_be_read_is_answered_with_advice(tmp_path: Path, path: str, advice: str) -> None:
     (tmp_path / "config.py").touch()
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0")
     (tmp_path / "blob").write_bytes(b"a\0")
     with pytest.raises(ToolError) as caught:
         read(tmp_path, path=path)
     assert str(caught.value).startswith(advice)
+
+
+def test_the_end_of_a_file_is_asked_for_with_a_negative_offset(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1\n2\n3\n")
+    assert read(tmp_path, path="a.txt", offset=-2) == "2\t2\n3\t3"
+    assert read(tmp_path, path="a.txt", offset=-9) == "1\t1\n2\t2\n3\t3"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\2\x80\0\0\1\xe0", "a PNG image, 640 × 480, 24 bytes"),
+        (b"GIF89a\x10\0\x20\0", "a GIF image, 16 × 32, 10 bytes"),
+        (b"\xff\xd8\xff\0", "a JPEG image, 4 bytes"),
+        (b"RIFF\0\0\0\0WEBP", "a WebP image, 12 bytes"),
+    ],
+)
+def test_an_image_is_named_instead_of_shown(tmp_path: Path, data: bytes, told: str) -> None:
+    (tmp_path / "x").write_bytes(data)
+    assert read(tmp_path, path="x") == f"[x is {told}; images cannot be shown as text]"

@@ -34,7 +34,7 @@ from hermes.provenance import Notice, Passage
 from hermes.providers.profiles import profile_for
 from hermes.security.found import keep_found
 from hermes.security.policy import Policies
-from hermes.tool_names import BUILTIN
+from hermes.tool_names import enabled_tools
 
 if TYPE_CHECKING:
     from hermes.config import Config
@@ -151,6 +151,6 @@ def new_facts(
         session_id=session_id,
         platform=platform,
         model=profile_for(name, maker, config.models, None if model else config.model.context_window),
-        tools=frozenset(BUILTIN if enabled is None else enabled),
+        tools=enabled_tools(enabled),
         system_message=system_message,
     )

@@ -206,3 +206,11 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
 def secret(name: str) -> str:
     """The value of a variable that holds a secret, or "": read when it is needed, kept in no record."""
     return os.environ.get(name, "")
+
+
+def secrets() -> tuple[str, ...]:
+    """The values of all variables that hold a secret by their names, to be hidden; kept in no record."""
+    from hermes.config.masking import names_secret
+
+    found = (value for name, value in os.environ.items() if names_secret(name) and len(value) >= 12)
+    return tuple(sorted(v for v in found if not v.startswith(("/", "."))))

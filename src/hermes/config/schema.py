@@ -164,7 +164,7 @@ KEYS: tuple[Key, ...] = (
     Key(
         "tools.enabled",
         listed(FILLED, "a list of names, or null", in_order=False),
-        "The tools that are on; null is the usual set.",
+        "The tools and toolsets that are on; null is the usual set.",
     ),
     Key(
         "compaction.threshold",

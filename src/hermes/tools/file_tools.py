@@ -8,29 +8,39 @@ from hermes.errors import FileRefused
 from hermes.files import list_directory
 from hermes.files import read_file as read_bytes
 from hermes.text import decode
-from hermes.tooling import ToolContext, ToolError, tool
+from hermes.tooling import Plan, ToolContext, ToolError, tool
+from hermes.tools.images import image
+from hermes.tools.places import absolute
 
 MAX_LINES = 2_000
 MAX_CHARS = 100_000
 MAX_LINE = 2_000
 _MAX_BYTES = 64 * 1024 * 1024
-_IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico", ".svgz", ".heic")
+_NAMED = 50
 
 
-@tool(parallel=True, effects=False)
+def _plan(context: ToolContext, path: str, **arguments: object) -> Plan:
+    return Plan(reads=(absolute(context.cwd, path),))
+
+
+@tool(parallel=True, effects=False, plan=_plan)
 async def read_file(context: ToolContext, path: str, offset: int = 1, limit: int = MAX_LINES) -> str:
     """A file's lines with their numbers; see read_file.md."""
-    full = os.path.join(context.cwd, os.path.expanduser(path))
+    full = absolute(context.cwd, path)
+    data = b""
     try:
-        decoded = decode(read_bytes(full, max_bytes=_MAX_BYTES).data)
+        data = read_bytes(full, max_bytes=_MAX_BYTES).data
+        decoded = decode(data)
     except FileRefused as error:
+        if what := image(data):
+            return f"[{path} is {what}; images cannot be shown as text]"
         raise ToolError(_advice(full, path, error)) from None
     lines = decoded.text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
     if not lines:
         return f"{path} is empty"
-    first = max(1, offset)
+    first = max(1, len(lines) + 1 + offset) if offset < 0 else max(1, offset)
     if first > len(lines):
         raise ToolError(f"{path} has {len(lines)} lines; line {first} is past its end")
     shown, next_line = _numbered(lines, first, max(1, min(limit, MAX_LINES)))
@@ -54,8 +64,12 @@ def _numbered(lines: list[str], first: int, limit: int) -> tuple[list[str], int]
 
 def _advice(full: str, path: str, error: FileRefused) -> str:
     """What is wrong with the path, and what may have been meant."""
-    if error.verdict == "binary" and full.lower().endswith(_IMAGES):
-        return f"{path} is an image; it cannot be shown as text"
+    if os.path.isdir(full):
+        names = list_directory(full)
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return f"{path} is a folder; it holds {', '.join(names[:_NAMED]) or 'nothing'}{more}"
+    if error.verdict == "too large":
+        return f"{path} cannot be read whole: {error}; use search_files, or sed in the terminal"
     if error.verdict != "missing":
         return f"{path} cannot be read: {error}"
     from difflib import get_close_matches

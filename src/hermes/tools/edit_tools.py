@@ -1,0 +1,124 @@
+"""Changing files: written whole, or a passage replaced. Encoding, line ends and mode stay as they are.
+
+Neither waits for anything between reading and writing, so no other call of this process comes between.
+"""
+
+from __future__ import annotations
+
+from hermes.security.secrets import MARK
+from hermes.tooling import Plan, ToolContext, ToolError, tool
+from hermes.tools.file_match import Place, find, nearest
+from hermes.tools.file_text import FileText, load
+from hermes.tools.places import absolute
+
+MAX_DIFF = 8_000
+_NAMED = 12
+
+
+def _plan_write(context: ToolContext, path: str, content: str) -> Plan:
+    file, raw = _written(context, path, content)
+    return Plan(writes=(file.path,), detail=_diff(file, raw, path))
+
+
+@tool(plan=_plan_write)
+async def write_file(context: ToolContext, path: str, content: str) -> str:
+    """Write a file; see write_file.md."""
+    file, raw = _written(context, path, content)
+    if file.exists and raw == file.raw:
+        return f"{path} has this text already; nothing was written"
+    size = file.save(raw)
+    lines = content.count("\n") + (not content.endswith("\n") and bool(content))
+    told = f"{'replaced' if file.exists else 'wrote'} {path}: {lines:,} lines, {size:,} bytes"
+    return f"{told}\n{_diff(file, raw, path)}" if file.exists else told
+
+
+def _written(context: ToolContext, path: str, content: str) -> tuple[FileText, str]:
+    _refuse_unfit(path, content)
+    file = load(absolute(context.cwd, path))
+    raw = content.replace("\n", file.newline) if file.exists and "\r" not in content else content
+    return file, raw
+
+
+def _plan_patch(
+    context: ToolContext, path: str, old_string: str, new_string: str, replace_all: bool = False
+) -> Plan:
+    file, raw, _ = _patched(context, path, old_string, new_string, replace_all)
+    return Plan(writes=(file.path,), detail=_diff(file, raw, path))
+
+
+@tool(plan=_plan_patch)
+async def patch(
+    context: ToolContext, path: str, old_string: str, new_string: str, replace_all: bool = False
+) -> str:
+    """Replace a passage; see patch.md."""
+    file, raw, how = _patched(context, path, old_string, new_string, replace_all)
+    file.save(raw)
+    matched = f" (matched {how})" if how else ""
+    return f"patched {path}{matched}\n{_diff(file, raw, path)}"
+
+
+def _patched(
+    context: ToolContext, path: str, old: str, new: str, everywhere: bool
+) -> tuple[FileText, str, str]:
+    """The file, its text after the patch, and how the place was found."""
+    _refuse_unfit(path, old, new)
+    old, new = (text.replace("\r\n", "\n") for text in (old, new))
+    if not old:
+        raise ToolError("old_string is empty; quote the passage to replace, or use write_file for a new file")
+    if old == new:
+        raise ToolError("old_string and new_string are the same; there is nothing to change")
+    file = load(absolute(context.cwd, path))
+    if not file.exists:
+        raise ToolError(f"there is no file {path} to patch; write_file makes one")
+    text = file.text
+    match = find(text, old, new)
+    if not match.places:
+        raise ToolError(_not_found(text, old, new, path))
+    if len(match.places) > 1 and not everywhere:
+        raise ToolError(_ambiguous(text, match.places, path))
+    return file, file.replaced(match.places), match.how
+
+
+def _refuse_unfit(path: str, *texts: str) -> None:
+    for text in texts:
+        if "\0" in text:
+            raise ToolError(f"{path}: the text has a NUL character; leave it out, or use the terminal")
+        if MARK in text:
+            raise ToolError(
+                f"{path}: the text holds {MARK}…], which stands for a secret that was hidden from you; "
+                "quote only what is around it, so that the secret stays as it is"
+            )
+
+
+def _not_found(text: str, old: str, new: str, path: str) -> str:
+    if new and new in text:
+        return f"{path} does not have this passage, but it has the new one already; nothing was changed"
+    near = nearest(text, old)
+    hint = f"; line {near} is most like it: {text.split(chr(10))[near - 1].strip()[:200]!r}" if near else ""
+    return f"{path} does not have this passage{hint}. Read the file again and quote it as it stands"
+
+
+def _ambiguous(text: str, places: list[Place], path: str) -> str:
+    numbers = [text.count("\n", 0, place.start) + 1 for place in places]
+    listed = ", ".join(map(str, numbers[:_NAMED])) + (", …" if len(numbers) > _NAMED else "")
+    return (
+        f"the passage stands {len(places)} times in {path}, at lines {listed}; "
+        "quote more lines around the one you mean, or set replace_all"
+    )
+
+
+def _diff(file: FileText, raw: str, path: str) -> str:
+    """What changes, as a unified diff; the line ends themselves are not shown."""
+    from difflib import unified_diff
+
+    before, after = file.text, FileText(path, raw).text
+    if len(before) + len(after) > 2_000_000:
+        return f"(too long for a diff: {len(before):,} characters before, {len(after):,} after)"
+    olds, news = (text.removesuffix("\n").split("\n") for text in (before, after))
+    shown = "\n".join(unified_diff(olds, news, path, path, n=2, lineterm=""))
+    if not shown:
+        return "(only line ends change)"
+    if len(shown) <= MAX_DIFF:
+        return shown
+    kept = shown[:MAX_DIFF].rpartition("\n")[0]
+    return f"{kept}\n[… {shown.count(chr(10)) - kept.count(chr(10))} more lines of the diff]"
