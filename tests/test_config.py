@@ -18,8 +18,10 @@ from hermes.config import (
     Config,
     ContextConfig,
     Environment,
+    McpConfig,
     MemoryConfig,
     ModelConfig,
+    PluginsConfig,
     SecurityConfig,
     SkillsConfig,
     ToolsConfig,
@@ -77,17 +79,26 @@ agent:
   timezone: Europe/Lisbon
 context_file_max_chars: 1000
 context: {kinds: [user, agents, cline], imports: yes, import_roots: [/srv/b, /srv/a/../a]}
-memory: {memory_enabled: false, user_profile_enabled: false, memory_char_limit: 10, user_char_limit: 5}
+memory: {memory_enabled: false, user_profile_enabled: false, memory_char_limit: 10, user_char_limit: 5,
+  provider: honcho, recall: no, recall_chars: 900, recall_threshold: 0.7, recall_timeout: 1,
+  honcho: {workspace: w, user: u}}
 skills: {disabled: [b, a, b], dirs: [/z, /a], index_tokens: 900, pinned: [z, a]}
 platform_hints:
   slack: Short.
   sms: {append: More., replace: Other.}
 security: {scan: {project: {high: warn}, skills: {high: block, medium: redact}}}
 tools: {enabled: [terminal, memory]}
+plugins: {enabled: [b, a], timeout: 2, settings: {a: {k: [1, {x: y}]}}}
+mcp:
+  servers:
+    files: {command: npx, args: [-y, -y], env: {A: "${B}"}, cwd: /srv, tools: [b, a], enabled: no}
+    web: {url: "https://host/mcp", headers: {Authorization: "Bearer ${T}"}}
+  start_timeout: 1.5
+  call_timeout: 9
 models:
   gpt-4.1: {context_window: 5, output_limit: 4, family: gpt, guidance: [x], tokenizer: "", chars_per_token: 3}
 gateway: {a: [1, {b: null}]}
-plugins: [x]
+cache: [x]
 """
         )
         assert read == Config(
@@ -112,13 +123,31 @@ plugins: [x]
             ),
             context_file_max_chars=1000,
             context=ContextConfig(("user", "agents", "cline"), True, ("/srv/a", "/srv/b")),
-            memory=MemoryConfig(False, False, 10, 5),
+            memory=MemoryConfig(
+                False, False, 10, 5, "honcho", False, 900, 0.7, 1.0, {"workspace": "w", "user": "u"}
+            ),
             skills=SkillsConfig(("a", "b"), ("/z", "/a"), 900, ("z", "a")),
             platform_hints={"slack": "Short.", "sms": {"append": "More.", "replace": "Other."}},
             security=SecurityConfig(
                 {"project": {"high": "warn"}, "skills": {"high": "block", "medium": "redact"}}
             ),
             tools=ToolsConfig(("memory", "terminal")),
+            plugins=PluginsConfig(("a", "b"), 2.0, {"a": {"k": (1, {"x": "y"})}}),
+            mcp=McpConfig(
+                {
+                    "files": {
+                        "command": "npx",
+                        "args": ("-y", "-y"),
+                        "env": {"A": "${B}"},
+                        "cwd": "/srv",
+                        "tools": ("a", "b"),
+                        "enabled": False,
+                    },
+                    "web": {"url": "https://host/mcp", "headers": {"Authorization": "Bearer ${T}"}},
+                },
+                1.5,
+                9.0,
+            ),
             models={
                 "gpt-4.1": {
                     "context_window": 5,
@@ -129,7 +158,7 @@ plugins: [x]
                     "chars_per_token": 3.0,
                 }
             },
-            free={"gateway": {"a": (1, {"b": None})}, "plugins": ("x",)},
+            free={"gateway": {"a": (1, {"b": None})}, "cache": ("x",)},
         )
 
     @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class TestSet:
                 'chars: ~\nplatform_hints:\n  slack:\n    append: "- Short: 1"\n',
             ),
             ('models."gpt-4.1".family', "gpt", "s: ~\n", "s: ~\nmodels:\n  gpt-4.1:\n    family: gpt\n"),
-            ("plugins.a.on", "yes", "s: ~\n", 's: ~\nplugins:\n  a:\n    "on": "yes"\n'),
+            ("gateway.a.on", "yes", "s: ~\n", 's: ~\ngateway:\n  a:\n    "on": "yes"\n'),
         ],
     )
     def test_only_the_value_changes(self, home: Home, key: str, typed: str, old: str, new: str) -> None:
@@ -178,7 +178,7 @@ class TestSet:
             ("model.api_key", "x", "model.api_key is not a key of Hermes"),
             ("", "1", "is not the name of a key"),
             ("a..b", "1", "is not the name of a key"),
-            ("plugins", "[a", "is no YAML value"),
+            ("gateway", "[a", "is no YAML value"),
         ],
     )
     def test_what_is_wrong_is_not_written(self, home: Home, key: str, typed: str, message: str) -> None:
@@ -261,7 +261,7 @@ class TestUnset:
 
 
 NAMES = st.sampled_from(
-    ["agent", "model", "plugins", "a", "max_turns", "default", "x y", "10", "yes", "é", "b.c"]
+    ["agent", "model", "gateway", "a", "max_turns", "default", "x y", "10", "yes", "é", "b.c"]
 )
 SCALARS = (
     st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=12).filter(lambda t: "\r" not in t)

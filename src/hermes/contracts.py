@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # who builds a prompt needs no messages
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from hermes.messages import Message, ModelEvent, ModelRequest
+    from hermes.tooling import Tool
 
 CacheKind = Literal["marks", "prefix", "none", "unknown"]
 """How a provider caches prompts: where we set marks, by itself on an equal prefix, not at all, not known."""
@@ -139,3 +140,53 @@ class Codec(Protocol):
         ...
 
     def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes: ...
+
+
+class Whose(NamedTuple):
+    """Whose memory is meant. `user` is "" for the owner of the home; `private`: nobody else reads along."""
+
+    session_id: str
+    platform: str = "cli"
+    user: str = ""
+    private: bool = True
+
+
+class Recalled(NamedTuple):
+    """Something remembered. `relevance` is from 0 to 1; `source` says to a model where it is from."""
+
+    text: str
+    relevance: float
+    source: str = ""
+
+
+class Exchange(NamedTuple):
+    """What was asked and answered in one turn; no answer when the turn was stopped. `at` is ISO 8601."""
+
+    whose: Whose
+    asked: str
+    answered: str
+    at: str
+
+
+class MemoryProvider(Protocol):
+    """A memory beyond the session; at most one is active. What fails or is late is left out with a notice."""
+
+    async def static_block(self, whose: Whose) -> str:
+        """What is to stand in the prompt of a new session, frozen with it; "" for nothing."""
+        ...
+
+    async def recall(self, asked: str, whose: Whose) -> Sequence[Recalled]:
+        """What of it bears on a person's message. The caller leaves out what is not relevant enough."""
+        ...
+
+    async def record(self, exchange: Exchange) -> None:
+        """Take in one turn. When it fails, the same exchange comes again later."""
+        ...
+
+    def tools(self, whose: Whose) -> Sequence[Tool]:
+        """Tools for the model, made without asking anyone."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections."""
+        ...

@@ -14,6 +14,7 @@ from typing import Self
 
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
+from hermes.agent.extensions import Extensions
 from hermes.agent.loop import Hints, Limits, Turn, no_hints
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
@@ -22,7 +23,7 @@ from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Clock, Session
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, working_directory
 from hermes.config import environment
-from hermes.contracts import Model
+from hermes.contracts import Model, Whose
 from hermes.errors import UsageError
 from hermes.messages import Completed, Message
 from hermes.model_tools import builtin_tools, tool_definitions, toolbox
@@ -47,8 +48,10 @@ class AIAgent:
     `model` is a model, or the name of one as `provider:name` (default: the configured one). `tools` is what
     it can do (default: what comes with Hermes). `session_id` names a stored session to go on with; without
     it a new one begins with the first turn. `sources` and `store` are those of the home unless they are
-    given. `hints` gives what is to be said of the places a tool call went to; `ask` puts a question to the
-    person. `notices` tell what there is to say of the home, its configuration and the working directory.
+    given. `extensions` are plugins, external memory and MCP servers (default: the configured ones, unless
+    `tools` are given). `hints` gives what is to be said of the places a tool call went to; `ask` puts a
+    question to the person. `notices` tell what there is to say of the home, its configuration and the
+    working directory.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class AIAgent:
         hints: Hints = no_hints,
         ask: Ask = nobody,
         clock: Clock = _now,
+        extensions: Extensions | None = None,
     ) -> None:
         made: tuple[Notice, ...] = ()
         if sources is None:
@@ -87,7 +91,9 @@ class AIAgent:
             tools = builtin_tools(
                 sources.home, sources.config, sources.policies, self.store, self.workdir.path
             )
-        self.tools = toolbox(tools)
+            extensions = extensions or Extensions.of(sources)
+        self.extensions = extensions or Extensions()
+        self.tools = toolbox((*tools, *self.extensions.tools))
         self.off: set[str] = set()
         self.platform = platform
         self.session_id = session_id
@@ -115,11 +121,14 @@ class AIAgent:
         session = await self._hold()
         try:
             if self.compactor.due(session, self.model.profile, turn.text):
-                async with aclosing(self._summarise(session)) as told:
-                    async for event in told:
+                async with aclosing(self._summarise(session)) as summarising:
+                    async for event in summarising:
                         yield event
-            messages, notices = self._said(session, turn)
-            for notice in (*self._interrupted(session), *self._staged(session), *notices):
+            whose = Whose(session.record.id, self.platform)
+            added = await self.extensions.overlays(turn.text, whose, self.model.profile.name)
+            messages, notices = self._said(session, replace(turn, overlays=(*turn.overlays, *added)))
+            told = (*self._interrupted(session), *self._staged(session), *self.extensions.told(), *notices)
+            for notice in told:
                 yield NoticeShown(notice)
             running = Turn(
                 session,
@@ -136,6 +145,10 @@ class AIAgent:
             events = running.run(*messages)
             try:
                 async for event in events:
+                    self.extensions.event(event, session.record.id)
+                    if isinstance(event, TurnEnded):
+                        for notice in self.extensions.told():
+                            yield NoticeShown(notice)
                     yield event
             finally:
                 await events.aclose()
@@ -269,6 +282,7 @@ class AIAgent:
 
     async def close(self) -> None:
         """Give back the model's connections, and the store when it was opened here."""
+        await self.extensions.close()
         await self.model.close()
         if self._owns_store:
             await self.store.close()
@@ -325,7 +339,7 @@ class AIAgent:
         )
 
     def _prompt(self, session_id: str) -> SystemPrompt:
-        slots = default_slots(self.sources)
+        slots = default_slots(self.sources, self.extensions.block, self.extensions.slots)
         return build_system_prompt(slots, self._facts(session_id), config_digest=self.sources.config.digest)
 
     def _said(self, session: Session, turn: TurnRequest) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:

@@ -45,6 +45,12 @@ class TestShow:
             "memory.user_profile_enabled  true  (default)",
             "memory.memory_char_limit     2200  (default)",
             "memory.user_char_limit       9  (config.yaml line 3)",
+            'memory.provider              ""  (default)',
+            "memory.recall                true  (default)",
+            "memory.recall_chars          1200  (default)",
+            "memory.recall_threshold      0.5  (default)",
+            "memory.recall_timeout        2.0  (default)",
+            "memory.honcho                {}  (default)",
         ]
         assert result.stderr == (
             "error: config.yaml line 4: memory.memory_char_limit is 'x'; expected a whole number of "
@@ -57,12 +63,12 @@ class TestShow:
         assert [line.split()[0] for line in shown] == [key.name for key in KEYS]
 
     def test_json(self, terminal: Terminal) -> None:
-        terminal.path.write_text("plugins: {a: {token: hunter2}}\nmodel: {context_length: 5}\n")
+        terminal.path.write_text("gateway: {a: {token: hunter2}}\nmodel: {context_length: 5}\n")
         shown = terminal.json("show")
         assert isinstance(shown, dict)
         assert shown["path"] == str(terminal.path)
         assert shown["notices"] == []
-        assert shown["values"]["plugins"] == {
+        assert shown["values"]["gateway"] == {
             "value": {"a": {"token": "***"}},
             "source": "config.yaml",
             "line": 1,
@@ -89,7 +95,7 @@ class TestShow:
             "providers: {a: {headers: {Authorization: Bearer hunter2}}}\n",
             "mcp: {url: 'https://joe:hunter2@host/'}\n",
             "mcp: {url: 'https://host/?token=hunter2&a=b'}\n",
-            "plugins: {a: {password: hunter2, apiKeys: [hunter2]}}\n",
+            "gateway: {a: {password: hunter2, apiKeys: [hunter2]}}\n",
             "model: {base_url: 'ftp://joe:hunter2@host'}\n",
             "models: {api_key: hunter2}\n",
             "memory: {access_token: hunter2}\n",

@@ -7,6 +7,7 @@ overlay (the clock, recall) is of its moment and is sent each time.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -110,12 +111,16 @@ def overlay(
     return EphemeralOverlay(annex, "standing" if standing else "turn"), admitted.passage.notices
 
 
-def fenced(kind: str, text: str) -> str:
+_CLOSING = re.compile(r"<\s*/(?=\s*added)", re.IGNORECASE)
+
+
+def fenced(kind: str, text: str, source: str = "") -> str:
     """A text with its name around it, which cannot be closed from inside."""
     if not text:
         return ""
-    inner = text.replace("</added", "<\\/added")
-    return f'<added kind="{kind}">\n{inner}\n</added>'
+    inner = _CLOSING.sub(r"<\\/", text)
+    named = f' from="{source}"' if source else ""
+    return f'<added kind="{kind}"{named}>\n{inner}\n</added>'
 
 
 def place(

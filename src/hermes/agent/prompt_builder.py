@@ -30,6 +30,7 @@ from hermes.text import decode
 
 if TYPE_CHECKING:
     from hermes.config import Config
+    from hermes.plugins.plugins import Plugins
 
 DEFAULT_AGENT_IDENTITY = str(prompt_text("identity"))
 
@@ -150,9 +151,9 @@ def _project_files(workdir: WorkDir, home: Home, config: Config, limit: int, pol
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the slots read from: the home, its configuration, the gate's policies, the host.
+    """What the slots read from: the home, its configuration, the gate's policies, the host, the plugins.
 
-    `notices` tell what of it could not be used.
+    `plugins` None: none is enabled. `notices` tell what of it could not be used.
     """
 
     home: Home
@@ -161,6 +162,7 @@ class Sources:
     host: Host = field(default_factory=Host)
     platforms: Platforms = field(default_factory=Platforms)
     notices: tuple[Notice, ...] = ()
+    plugins: Plugins | None = None
 
     def limit(self, facts: PromptFacts) -> int:
         """The most characters of one file for a model."""

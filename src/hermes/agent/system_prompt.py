@@ -27,7 +27,7 @@ from hermes.agent.workdir import resolve_cwd
 from hermes.bulkhead import behind_bulkhead
 from hermes.memory.snapshot import MemoryFile
 from hermes.paths import Home, get_hermes_home
-from hermes.platforms import PLATFORM_HINTS
+from hermes.platforms import PLATFORM_HINTS, Platforms
 from hermes.prompt import PromptFacts, PromptSlot, Section, SystemPrompt, WorkDir
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Passage
@@ -49,8 +49,14 @@ __all__ = [
 ]
 
 
-def default_slots(sources: Sources, external_memory: Passage | None = None) -> tuple[PromptSlot, ...]:
-    """The cached prompt, from top to bottom."""
+def default_slots(
+    sources: Sources, external_memory: Passage | None = None, more: Iterable[PromptSlot] = ()
+) -> tuple[PromptSlot, ...]:
+    """The cached prompt, from top to bottom. The slots of plugins, then `more`, end their tiers."""
+    if sources.plugins is not None:
+        from hermes.agent.plugin_slots import plugin_slots
+
+        more = (*plugin_slots(sources.plugins), *more)
     memory = sources.config.memory
     notes = MemoryFile("MEMORY.md", "## Persistent Memory", memory.memory_char_limit)
     user = MemoryFile("USER.md", "## User Profile", memory.user_char_limit)
@@ -67,6 +73,7 @@ def default_slots(sources: Sources, external_memory: Passage | None = None) -> t
         MemorySlot(sources, notes, "memory", memory.memory_enabled),
         MemorySlot(sources, user, "user profile", memory.user_profile_enabled),
         ExternalMemorySlot(external_memory or Passage(), sources.policies),
+        *more,
         SessionLineSlot(sources.policies),
     )
 
@@ -112,7 +119,14 @@ def load_sources(home: Home | None = None, config: Config | None = None) -> Sour
     accepted, notices = _accepted(home)
     policies = Policies.from_config(config.security.scan, accepted)
     keep_found(home.cache)
-    return Sources(home, config, policies, host_facts(environment().host), notices=notices)
+    host = host_facts(environment().host)
+    if not config.plugins.enabled:
+        return Sources(home, config, policies, host, notices=notices)
+    from hermes.plugins.load import load_plugins
+
+    plugins = load_plugins(home, config, policies)
+    platforms = Platforms(tuple(plugins.platforms))
+    return Sources(home, config, policies, host, platforms, (*notices, *plugins.told()), plugins)
 
 
 def _accepted(home: Home) -> tuple[frozenset[str], tuple[Notice, ...]]:

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sessions": ("hermes.cli.sessions:group", "List, search, move and replay conversations."),
     "config": ("hermes.cli.config:group", "Show, check and change config.yaml."),
     "doctor": ("hermes.cli.doctor:command", "Look for problems and say how to mend them."),
+    "plugins": ("hermes.cli.plugins:group", "Plugins, and what each brings."),
     "prompt": ("hermes.cli.prompt:group", "See the system prompt and explain every byte of it."),
     "scan": ("hermes.cli.scan:command", "Look for prompt injection in files and folders."),
     "trust": ("hermes.cli.trust:group", "Accept a file that the scanner stopped, by its content."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Place = tuple[str, ...]
 Complain = Callable[[Place, object, str], None]
@@ -85,6 +85,17 @@ def _ratio(value: object, _: Complain) -> float:
 RATIO = Form("a number above 0 and at most 100", _ratio)
 
 
+def seconds(most: int) -> Form:
+    """A time in seconds; a whole number or one with a point."""
+
+    def read(value: object, _: Complain) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+            raise Malformed
+        return float(value)
+
+    return Form(f"seconds, above 0 and at most {most}", read)
+
+
 def _part(value: object, complain: Complain) -> float:
     found = _ratio(value, complain)
     if found > 1:
@@ -118,8 +129,11 @@ def nearest(name: str, choices: tuple[str, ...], cutoff: float = 0.6) -> str:
     return next(iter(get_close_matches(name[:80], choices, 1, cutoff)), "")
 
 
-def listed(item: Form, words: str, *, in_order: bool = True) -> Form:
-    """A list; bad items are reported and left out, twins too. Without `in_order` it is a set, kept sorted."""
+def listed(item: Form, words: str, *, in_order: bool = True, twins: bool = False) -> Form:
+    """A list; bad items are reported and left out, and twins unless they are wanted.
+
+    Without `in_order` it is a set, kept sorted.
+    """
 
     def read(value: object, complain: Complain) -> tuple[str, ...]:
         if not isinstance(value, list):
@@ -134,6 +148,8 @@ def listed(item: Form, words: str, *, in_order: bool = True) -> Form:
         if value and not kept:
             raise Malformed
         _pass_on(told, complain)
+        if twins:
+            return tuple(kept)
         return tuple(dict.fromkeys(kept)) if in_order else tuple(sorted(set(kept)))
 
     return Form(words, read)
@@ -157,8 +173,9 @@ def mapped(entry: Form, words: str, *, usual: tuple[str, ...] = ()) -> Form:
     return Form(words, read)
 
 
-def record(entries: Mapping[str, Form], words: str, *, vital: str = "") -> Form:
-    """A mapping with known names, at least one; a bad value of the `vital` one spoils the whole."""
+def record(entries: Mapping[str, Form], words: str, *, vital: str = "", empty: bool = False) -> Form:
+    """A mapping with known names, at least one unless it may be `empty`; a bad value of the `vital` one
+    spoils the whole."""
     names = tuple(entries)
 
     def read(value: object, complain: Complain) -> Mapping[str, object]:
@@ -171,6 +188,8 @@ def record(entries: Mapping[str, Form], words: str, *, vital: str = "") -> Form:
             told.append(((name,), value[name], f"a known name; {known}"))
         known_ones = {name: given for name, given in value.items() if name in entries}
         kept = _entries(known_ones, entries, lambda *bad: told.append(bad))
+        if empty and not value:
+            return MappingProxyType({})
         if not kept or (vital in value and vital not in kept):
             raise Malformed
         _pass_on(told, complain)
@@ -199,6 +218,23 @@ def _entries(
         except Malformed as bad:
             complain((name,), value[name], bad.words or forms[name].words)
     return MappingProxyType(kept)
+
+
+def frozen(value: Any) -> object:
+    """A plain value of YAML as one that nobody can change."""
+    if isinstance(value, dict):
+        return MappingProxyType({name: frozen(value[name]) for name in sorted(value)})
+    return tuple(frozen(item) for item in value) if isinstance(value, list) else value
+
+
+def _mapping(value: object, _: Complain) -> object:
+    if not isinstance(value, dict):
+        raise Malformed
+    return frozen(value)
+
+
+MAPPING = Form("a mapping", _mapping)
+"""Whatever it holds, which someone else reads."""
 
 
 def text_or(other: Form, words: str) -> Form:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hermes.config.cache import parsed
 from hermes.config.document import MAX_BYTES, Document, Path
-from hermes.config.forms import Malformed, Place
+from hermes.config.forms import Malformed, Place, frozen
 from hermes.config.records import Config, plain
 from hermes.config.schema import BY_NAME, FREE, KEYS, SECTIONS, SHORT, Key, is_foreign, unknown_text
 from hermes.errors import FileRefused
@@ -63,7 +63,7 @@ def check(document: Document, path: str, digest: str = "") -> Reading:
     """Hold a document against the schema; each bad value falls back alone."""
     checking = _Checking(document, path, digest)
     values = checking.values()
-    free = {name: _frozen(document.data[name]) for name in FREE if document.data.get(name) is not None}
+    free = {name: frozen(document.data[name]) for name in FREE if document.data.get(name) is not None}
     config = _config(values, MappingProxyType(free), checking.told())
     return Reading(config, document, checking.lines)
 
@@ -78,12 +78,6 @@ def _config(values: Mapping[str, object], free: Mapping[str, object], notices: t
     for section, changes in sections.items():
         top[section] = replace(getattr(config, section), **changes)
     return replace(config, **top, free=free, notices=notices)
-
-
-def _frozen(value: Any) -> object:
-    if isinstance(value, dict):
-        return MappingProxyType({name: _frozen(value[name]) for name in sorted(value)})
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
 class _Checking:

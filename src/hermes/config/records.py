@@ -81,12 +81,18 @@ class ContextConfig(_Record):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MemoryConfig(_Record):
-    """`memory:`. Limits in characters."""
+    """`memory:`. Limits in characters, the time in seconds. `provider` "" is no memory beyond the session."""
 
     memory_enabled: bool = True
     user_profile_enabled: bool = True
     memory_char_limit: int = 2200
     user_char_limit: int = 1375
+    provider: str = ""
+    recall: bool = True
+    recall_chars: int = 1200
+    recall_threshold: float = 0.5
+    recall_timeout: float = 2.0
+    honcho: Mapping[str, str] = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -122,6 +128,24 @@ class ToolsConfig(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PluginsConfig(_Record):
+    """`plugins:`. `timeout` in seconds, for one call of a hook; `settings` by the name of the plugin."""
+
+    enabled: tuple[str, ...] = ()
+    timeout: float = 5.0
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class McpConfig(_Record):
+    """`mcp:`. Times in seconds."""
+
+    servers: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+    start_timeout: float = 5.0
+    call_timeout: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CompactionConfig(_Record):
     """`compaction:`. `threshold` is a part of the context window; the others count messages.
 
@@ -153,6 +177,8 @@ class Config(_Record):
     security: SecurityConfig = field(default_factory=SecurityConfig)
     sessions: SessionsConfig = field(default_factory=SessionsConfig)
     tools: ToolsConfig = field(default_factory=ToolsConfig)
+    plugins: PluginsConfig = field(default_factory=PluginsConfig)
+    mcp: McpConfig = field(default_factory=McpConfig)
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
     free: Mapping[str, object] = field(default_factory=_nothing)
@@ -162,11 +188,12 @@ class Config(_Record):
     def digest(self) -> str:
         """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
 
-        The free sections, `compaction` and `sessions` stand apart: nothing in them shapes a prompt.
+        The free sections, `compaction` and `sessions` stand apart: nothing in them shapes a prompt. What
+        `plugins` and `mcp` bring to one is seen in its sections; their settings may hold secrets.
         """
         import json
 
-        apart = ("compaction", "free", "notices", "sessions")
+        apart = ("compaction", "free", "mcp", "notices", "plugins", "sessions")
         kept = (f.name for f in fields(self) if f.name not in apart)
         values = {name: plain(getattr(self, name)) for name in kept}
         return digest_of(json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":")))

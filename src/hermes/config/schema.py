@@ -14,7 +14,7 @@ from hermes.provenance import Trust
 
 CONTEXT_KINDS = ("hermes", "agents", "claude", "cursor", "user", "gemini", "copilot", "cline", "windsurf")
 
-FREE = ("cache", "gateway", "mcp", "plugins", "providers")
+FREE = ("cache", "gateway", "providers")
 """Sections that are kept as they are."""
 
 SHORT = {"model": "model.default"}
@@ -69,6 +69,21 @@ _FACTS = record(
         "chars_per_token": forms.RATIO,
     },
     "a mapping of context_window, output_limit, family, guidance, tokenizer, chars_per_token",
+)
+
+_TEXTS = mapped(TEXT, "a mapping from names to texts")
+_SERVER = record(
+    {
+        "command": FILLED,
+        "args": listed(TEXT, "a list of texts", twins=True),
+        "env": _TEXTS,
+        "cwd": DIRECTORY,
+        "url": forms.ADDRESS,
+        "headers": _TEXTS,
+        "tools": _NAMES,
+        "enabled": FLAG,
+    },
+    "a mapping of command, args, env, cwd, or of url, headers; tools and enabled with either",
 )
 
 KEYS: tuple[Key, ...] = (
@@ -128,6 +143,31 @@ KEYS: tuple[Key, ...] = (
     Key("memory.user_profile_enabled", FLAG, "Whether USER.md goes into the prompt."),
     Key("memory.memory_char_limit", whole(1), "The most characters of MEMORY.md."),
     Key("memory.user_char_limit", whole(1), "The most characters of USER.md."),
+    Key(
+        "memory.provider",
+        TEXT,
+        "The memory beyond the session: sessions (what was said in earlier ones), honcho, or one that a "
+        "plugin brings; empty is none.",
+    ),
+    Key(
+        "memory.recall", FLAG, "Whether what it recalls rides on each message; false leaves it to its tools."
+    ),
+    Key("memory.recall_chars", whole(100), "The most characters that are recalled for a message."),
+    Key("memory.recall_threshold", forms.PART, "How relevant what is recalled must be."),
+    Key(
+        "memory.recall_timeout",
+        forms.seconds(60),
+        "How long a message waits for what is recalled, in seconds.",
+    ),
+    Key(
+        "memory.honcho",
+        record(
+            dict.fromkeys(("workspace", "user", "assistant", "base_url"), FILLED),
+            "a mapping of workspace, user, assistant, base_url",
+            empty=True,
+        ),
+        "Where Honcho is and whom it remembers; its key is in HONCHO_API_KEY.",
+    ),
     Key("skills.disabled", _NAMES, "Skills that are left out."),
     Key("skills.dirs", _DIRECTORIES, "More directories with skills.", alias="skills.external_dirs"),
     Key(
@@ -166,6 +206,21 @@ KEYS: tuple[Key, ...] = (
         listed(FILLED, "a list of names, or null", in_order=False),
         "The tools and toolsets that are on; null is the usual set.",
     ),
+    Key("plugins.enabled", _NAMES, "The plugins that are loaded, by name; see: hermes plugins list"),
+    Key("plugins.timeout", forms.seconds(60), "How long a plugin may take for one thing, in seconds."),
+    Key(
+        "plugins.settings",
+        mapped(forms.MAPPING, "a mapping from plugins to their settings"),
+        "What a plugin is told, by its name.",
+    ),
+    Key(
+        "mcp.servers",
+        mapped(_SERVER, "a mapping from names to servers"),
+        "MCP servers by name: a command with args, env and cwd, or a url with headers. Values of env and "
+        "headers may name variables of the environment, as in ${GITHUB_TOKEN}.",
+    ),
+    Key("mcp.start_timeout", forms.seconds(60), "How long a new session waits for MCP servers, in seconds."),
+    Key("mcp.call_timeout", forms.seconds(3600), "How long a call of an MCP tool may take, in seconds."),
     Key(
         "compaction.threshold",
         forms.PART,

@@ -1,0 +1,149 @@
+"""Where the code of someone else runs: a thread of its own, which can be late but never in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from hermes.errors import HermesError
+
+T = TypeVar("T")
+Work = Callable[[], T | Awaitable[T]]
+
+MOST_WAITING = 1000
+"""How many pieces of work may wait that nobody waits for; more are left out and counted."""
+
+
+class LaneBusy(HermesError):
+    """What was begun before has not come to its end yet, so nothing new is begun."""
+
+
+class Lane:
+    """A thread with an event loop in which things are done one after another.
+
+    Whoever waits for one of them waits only so long. What blocks its thread for ever does not keep the
+    process from ending, and is not waited for a second time.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.left_out = 0
+        self._failed: list[BaseException] = []
+        self._waiting = 0
+        self._at: object = None  # what is being done
+        self._late: object = None  # what was being done when somebody gave up waiting
+        self._lock: asyncio.Lock | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def call(self, work: Work[T], limit: float) -> T:
+        """Do it and wait for its result. TimeoutError after `limit` seconds, LaneBusy while one is late."""
+        future = self._submit(work)
+        try:
+            return future.result(limit)
+        except TimeoutError:
+            if future.done():
+                raise  # its own
+            raise self._given_up(future, limit) from None
+
+    async def wait(self, work: Work[T], limit: float) -> T:
+        """The same for who has an event loop of their own, which goes on meanwhile."""
+        future = self._submit(work)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), limit)
+        except TimeoutError:
+            if future.done() and not future.cancelled():
+                raise  # its own
+            raise self._given_up(future, limit) from None
+
+    def post(self, work: Work[object]) -> None:
+        """Do it when its turn comes; nobody waits. What fails is told by `failures`."""
+        if self._waiting >= MOST_WAITING or self.busy:
+            self.left_out += 1
+            return
+        self._waiting += 1
+
+        def done(future: Future[object]) -> None:
+            self._waiting -= 1
+            if not future.cancelled() and (error := future.exception()) is not None:
+                self._failed.append(error)
+
+        self._submit(work).add_done_callback(done)
+
+    def failures(self) -> tuple[BaseException, ...]:
+        """What failed of the posted work since this was asked last."""
+        failed, self._failed = self._failed, []
+        return tuple(failed)
+
+    async def idle(self, limit: float) -> bool:
+        """Wait until all that was posted is done; False when it was not within `limit` seconds."""
+        if self._loop is None or not self._waiting:
+            return True
+        try:
+            await self.wait(lambda: None, limit)
+        except (TimeoutError, LaneBusy):
+            return False
+        return True
+
+    @property
+    def busy(self) -> bool:
+        """Whether what somebody gave up waiting for is still being done."""
+        return self._late is not None and self._at is self._late
+
+    def close(self) -> None:
+        """Begin nothing more. What is late is left behind."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+        if self._thread is not None and not self.busy:
+            self._thread.join(1.0)
+        self._thread = None
+
+    def _submit(self, work: Work[T]) -> Future[T]:
+        if self.busy:
+            raise LaneBusy(f"{self.name} is still busy with what was asked before")
+        if self._loop is None:
+            self._begin()
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
+
+    def _begin(self) -> None:
+        loop = self._loop = asyncio.new_event_loop()
+        self._lock = asyncio.Lock()
+
+        def run() -> None:
+            asyncio.set_event_loop(loop)
+            try:
+                loop.run_forever()
+                for task in asyncio.all_tasks(loop):
+                    task.cancel()
+                loop.run_until_complete(asyncio.sleep(0))
+                loop.run_until_complete(loop.shutdown_asyncgens())
+            finally:
+                loop.close()
+
+        self._thread = threading.Thread(target=run, name=self.name, daemon=True)
+        self._thread.start()
+
+    async def _do(self, work: Work[T]) -> T:
+        assert self._lock is not None
+        async with self._lock:
+            self._at = object()
+            try:
+                result = work()
+                if inspect.isawaitable(result):
+                    return await result
+                return result
+            except (SystemExit, KeyboardInterrupt) as error:  # would end the thread, and all later work
+                raise RuntimeError(f"{type(error).__name__}: {error}") from None
+            finally:
+                self._at = None
+
+    def _given_up(self, future: Future[T], limit: float) -> TimeoutError:
+        self._late = self._at
+        future.cancel()
+        return TimeoutError(f"no answer within {limit:g} s")

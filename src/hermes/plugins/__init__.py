@@ -1,0 +1,1 @@
+"""Plugins: found by name, loaded when they are enabled, each behind a time limit. The hooks: `hooks.py`."""

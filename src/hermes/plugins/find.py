@@ -1,0 +1,57 @@
+"""Where plugins are: in the home, and in installed packages."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+from hermes.paths import Home
+from hermes.provenance import Notice
+
+GROUP = "hermes.plugins"
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A plugin that could be enabled. `place` is its file, or the package and object of an entry point."""
+
+    name: str
+    place: str
+    entry: EntryPoint | None = None
+
+
+def candidates(home: Home) -> tuple[tuple[Candidate, ...], tuple[Notice, ...]]:
+    """Every plugin there is, by name. Of two of one name, that of the home goes before an installed one."""
+    own = {c.name: c for c in _in_home(home)}
+    installed: dict[str, Candidate] = {}
+    notices: list[Notice] = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
+        package = f"{entry.dist.name} {entry.dist.version}, " if entry.dist else ""
+        found = Candidate(entry.name, f"{package}{entry.value}", entry)
+        first = own.get(entry.name) or installed.setdefault(entry.name, found)
+        if first != found and first.place != found.place:
+            text = f"the plugin {entry.name} of {found.place} stands behind the one of {first.place}"
+            notices.append(Notice("warning", text))
+    return tuple(c for _, c in sorted({**installed, **own}.items())), tuple(notices)
+
+
+def _in_home(home: Home) -> list[Candidate]:
+    """Files `NAME.py` and folders `NAME/` with an `__init__.py`."""
+    folder = home.path("plugins")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:  # there are none
+        return []
+    found = []
+    for name in names:
+        path = os.path.join(folder, name)
+        bare = name.removesuffix(".py")
+        package = os.path.join(path, "__init__.py")
+        if name.endswith(".py") and os.path.isfile(path) and _NAME.fullmatch(bare):
+            found.append(Candidate(bare, path))
+        elif os.path.isfile(package) and _NAME.fullmatch(name):
+            found.append(Candidate(name, package))
+    return found
