@@ -35,7 +35,8 @@ class CacheRules:
 
     `minimum_tokens`: a shorter prefix is not cached. `step`: hits are counted in steps of so many tokens.
     `read` is a hit's price as a multiple of plain input. `max_marks` may stand in one request, and from each
-    the provider looks back over `look_back` positions. The first of `ttls` is the default.
+    the provider looks back over `look_back` positions. The first of `ttls` is the default. `answers`: what
+    the model wrote is cached as well as what it read.
     """
 
     kind: CacheKind = "unknown"
@@ -45,6 +46,7 @@ class CacheRules:
     look_back: int | None = None
     ttls: tuple[CacheTtl, ...] = ()
     read: float | None = None
+    answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,21 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """How a call went over the wire, as far as it is known.
+
+    `marks` are what was put into the body that the codec makes, each at its offset in that body. `first` is
+    the milliseconds until the answer began. `route` is who served it, in the words of whoever told; `told`
+    is JSON of what the provider itself said about its cache.
+    """
+
+    marks: tuple[tuple[int, str], ...] = ()
+    first: int = 0
+    route: str = ""
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Completed:
     """The end of a call: the whole assistant message, what it cost, why it stopped."""
 
@@ -134,6 +149,7 @@ class Completed:
     stop: StopReason = "end"
     request_id: str = ""
     model: str = ""
+    trace: Trace = Trace()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from hermes.contracts import Codec, ModelProfile
 from hermes.errors import SessionBusy, StoreError
@@ -25,8 +26,12 @@ from hermes.sessions.records import (
     Step,
     StoredMessage,
     chain,
+    storable,
     storable_message,
 )
+
+if TYPE_CHECKING:
+    from hermes.wire.ledger import Ledger
 
 Clock = Callable[[], datetime]
 
@@ -100,6 +105,10 @@ class Session:
     _known_blobs: set[str] = field(default_factory=set)
     _opening: tuple[SystemPrompt | None, tuple[str, ...], str] = (None, (), "")  # made once for each prompt
     _head: tuple[tuple[object, ...], str] = ((), "")  # what the last head was made from, and its digest
+    _ledger: Ledger | None = None
+    _past: tuple[CallRecord, ...] = ()  # calls of the epoch that another process made
+    _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the prompt that was last noted, and its digest
+    _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
 
     # -- open ---------------------------------------------------------------------------------------------
 
@@ -145,6 +154,8 @@ class Session:
         session._known_blobs = {d for call in calls for d in (call.head, call.tail)}
         for call in calls:
             session.usage = session.usage.plus(call.usage)
+            session._noted = call.prompt or session._noted[0], call.provider or session._noted[1]
+        session._past = tuple(call for call in calls if call.epoch == record.epoch)
         heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE]
         if heard:
             last = heard[-1]
@@ -274,7 +285,46 @@ class Session:
             messages=self.next_seq,
         )
         self.usage = self.usage.plus(call.usage)
+        noted = self._made_from(self._foretold(noted, request, codec, profile), profile)
         self._unsaved.calls.append(noted)
+
+    def _foretold(
+        self, call: CallRecord, request: ModelRequest, codec: Codec, profile: ModelProfile
+    ) -> CallRecord:
+        """The call with what its provider's cache should have made of it, told from calls before."""
+        from hermes.wire.ledger import Ledger  # needed when the answer is there, not before
+        from hermes.wire.request import wire_of
+
+        ledger = self._ledger = self._ledger or Ledger()
+        tail = codec.tail(request, profile)
+        wire = wire_of(call, profile.provider, b"", request.fragments, tail)
+        try:
+            if not ledger.knows(wire):
+                wire = replace(wire, head=codec.head(request, profile))
+            past, self._past = self._past, ()
+            for before in past:
+                if (before.head, before.tail) == (call.head, digest_of(tail)):
+                    sent = request.fragments[: before.fragments]
+                    ledger.expect(wire_of(before, profile.provider, wire.head, sent, tail), profile)
+                    ledger.enter(wire_of(before, profile.provider, wire.head, sent, tail))
+            expected = ledger.expect(wire, profile)
+            ledger.enter(wire)
+        except (ValueError, RecursionError):  # a wire that cannot be read; nothing is foretold
+            return call
+        return replace(
+            call, predicted=expected.read, predicted_write=expected.write, forecast=expected.expected
+        )
+
+    def _made_from(self, call: CallRecord, profile: ModelProfile) -> CallRecord:
+        """The call with its prompt and provider, where they are others than in the call before."""
+        if self._prompt[0] is not self.prompt:
+            self._prompt = self.prompt, self._blob(storable(self.prompt.to_json()).encode())
+        noted, self._noted = self._noted, (self._prompt[1], profile.provider)
+        return replace(
+            call,
+            prompt=self._prompt[1] if self._prompt[1] != noted[0] else "",
+            provider=profile.provider if profile.provider != noted[1] else "",
+        )
 
     def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> str:
         """The digest of a request's head, made anew only when something in it is another than last time."""
@@ -380,4 +430,8 @@ def call_record(answer: Completed, started: str) -> CallRecord:
         request_id=answer.request_id,
         model=answer.model,
         stop=answer.stop,
+        inserts=answer.trace.marks,
+        first=answer.trace.first,
+        route=answer.trace.route,
+        told=answer.trace.told,
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hermes.agent.prompt_builder import Sources
 from hermes.errors import UsageError
 from hermes.prompt import SystemPrompt
 from hermes.sessions.contract import Store
 from hermes.sessions.open import open_store
+
+if TYPE_CHECKING:
+    from hermes.wire.review import Entry
 
 T = TypeVar("T")
 
@@ -38,3 +41,20 @@ def frozen_prompt(sources: Sources, name: str) -> SystemPrompt:
         return SystemPrompt.from_json(record.prompt_json)
 
     return with_store(sources, read)
+
+
+def review_session(name: str) -> tuple[Entry, ...]:
+    """Every call of a stored session with its verdict. UsageError when there is no such session."""
+    from hermes.cli.sessions import use_store
+    from hermes.config import load_config
+    from hermes.paths import get_hermes_home
+    from hermes.providers.profiles import profile_for
+    from hermes.wire.review import review
+
+    models = load_config(get_hermes_home()).models
+
+    async def look(store: Store) -> tuple[Entry, ...]:
+        known = await store.resolve(name)
+        return await review(store, known, lambda model, provider: profile_for(model, provider, models))
+
+    return use_store(look)

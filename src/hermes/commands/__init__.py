@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hermes.commands import conversation
+from hermes.commands import cache, conversation
 from hermes.commands.records import Command, Conversation
 from hermes.errors import HermesError
 
@@ -40,6 +40,7 @@ _TABLE = (
     Command("model", "Show or change the model.", conversation.model, "[NAME]"),
     Command("prompt", "The frozen prompt of this session.", conversation.prompt),
     Command("usage", "What this session has cost, and how much of it was cached.", conversation.usage),
+    Command("cache", "What came from the prompt cache, and why not more.", cache.cache, "[CALL]"),
     Command("refresh", "Build the prompt anew; the price is told first.", conversation.refresh, "[yes]"),
     Command("compress", "Summarise the conversation so far.", conversation.compress, "[FOCUS]"),
     Command("sessions", "The last sessions.", conversation.sessions),

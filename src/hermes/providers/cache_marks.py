@@ -164,6 +164,17 @@ def marked_body(frame: Frame, fragments: Sequence[bytes], tail: bytes, marks: Ma
     return b",".join(parts)  # one copy of what may be megabytes
 
 
+def mark_places(frame: Frame, fragments: Sequence[bytes], marks: Marks) -> tuple[tuple[int, str], ...]:
+    """The marks with their offsets in the body without marks."""
+    found = [(frame.ends[number], mark.decode("ascii")) for number, mark in marks.blocks]
+    at, counted = len(frame.head), 0
+    for number, mark in marks.fragments:
+        at += sum(len(f) + 1 for f in fragments[counted : number + 1])
+        counted = number + 1
+        found.append((at - 1 - len(b"}]}"), mark.decode("ascii")))
+    return tuple(found)
+
+
 def with_marks(fragments: Sequence[bytes], marks: Marks) -> list[bytes]:
     """The fragments, those that are marked with their marks."""
     marked = list(fragments)

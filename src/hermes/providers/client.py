@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hermes.contracts import ModelProfile
 from hermes.errors import ModelError
 from hermes.messages import ModelEvent, ModelRequest
-from hermes.providers.cache_marks import Frame, MarkPolicy, WireCodec, marked_body, place_marks
+from hermes.providers.cache_marks import Frame, MarkPolicy, WireCodec, mark_places, marked_body, place_marks
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import broken_stream, unreachable
 from hermes.providers.http import Http, Reply
@@ -71,7 +73,10 @@ class HttpModel:
             lambda error: self._failed(request, error), len(request.fragments or request.messages)
         )
         path = "messages" if messages else "chat/completions"
-        async with self.http.post(path, self.body(request), request.model) as reply:
+        body, marks = self._body(request)
+        began = time.monotonic()
+        async with self.http.post(path, body, request.model) as reply:
+            first = round(1000 * (time.monotonic() - began))
             if reply.is_stream:
                 async for event in self._streamed(reply, answer):
                     yield event
@@ -80,17 +85,23 @@ class HttpModel:
                     yield event
             if not answer.is_whole:
                 raise unreachable(self.endpoint, "the answer broke off in the middle")
-            yield answer.completed()
+            done = answer.completed()
+            yield replace(done, trace=replace(done.trace, marks=marks, first=first))
 
     async def close(self) -> None:
         await self.http.close()
 
     def body(self, request: ModelRequest) -> bytes:
         """The bytes that a request is sent as, marks included."""
+        return self._body(request)[0]
+
+    def _body(self, request: ModelRequest) -> tuple[bytes, tuple[tuple[int, str], ...]]:
+        """The bytes, and where in them without marks the marks stand."""
         fragments = request.fragments or self.codec.fragments(request.messages, self.profile)
         frame = self._frame(request)
         marks = place_marks(frame, fragments, self.profile, self.policy)
-        return marked_body(frame, fragments, self.codec.tail(request, self.profile), marks)
+        body = marked_body(frame, fragments, self.codec.tail(request, self.profile), marks)
+        return body, mark_places(frame, fragments, marks)
 
     async def _streamed(
         self, reply: Reply, answer: ChatAnswer | MessagesAnswer

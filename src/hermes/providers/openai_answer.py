@@ -15,6 +15,7 @@ from hermes.messages import (
     StopReason,
     TextDelta,
     ToolCall,
+    Trace,
     Usage,
 )
 from hermes.providers.openai_chat import pack_opaque
@@ -47,6 +48,7 @@ class ChatAnswer:
         self._stop = ""
         self._usage: Mapping[str, Any] = {}
         self._id = self._model = ""
+        self._route: dict[str, str] = {}
 
     def take(self, event: Event) -> Iterator[ModelEvent]:
         if event.data.strip() == "[DONE]":
@@ -65,6 +67,7 @@ class ChatAnswer:
             raise self._fail(data["error"])
         self._id = data.get("id") or self._id
         self._model = data.get("model") or self._model
+        self._route |= {n: str(data[n]) for n in ("provider", "system_fingerprint") if data.get(n)}
         self._usage = data.get("usage") or (data.get("x_groq") or {}).get("usage") or self._usage
         for choice in (data.get("choices") or ())[:1]:
             self._usage = choice.get("usage") or self._usage
@@ -135,7 +138,8 @@ class ChatAnswer:
         stop: StopReason = _STOPS.get(self._stop, "other")
         if calls and stop in ("end", "other"):
             stop = "tool_calls"
-        return Completed(message, usage_of(self._usage), stop, self._id, self._model)
+        trace = Trace(route=" ".join(self._route.values()))
+        return Completed(message, usage_of(self._usage), stop, self._id, self._model, trace)
 
 
 class _Call:

@@ -21,9 +21,18 @@ from hermes.messages import (
     StopReason,
     TextDelta,
     ToolCall,
+    Trace,
 )
 from hermes.providers.accounting import BYTES_PER_TOKEN, BadMarks, PromptCache, common_length
-from hermes.providers.cache_marks import Frame, MarkPolicy, Marks, WireCodec, marked_body, place_marks
+from hermes.providers.cache_marks import (
+    Frame,
+    MarkPolicy,
+    Marks,
+    WireCodec,
+    mark_places,
+    marked_body,
+    place_marks,
+)
 from hermes.providers.openai_chat import OpenAiChat
 
 PROFILE = ModelProfile(
@@ -106,7 +115,7 @@ class ScriptedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Answer with the next step. BrokenPrefix when the request moves bytes that were sent."""
-        body, sent = self._serialise(request)
+        body, sent, marks = self._serialise(request)
         self._compare(request, body)
         self._last[request.session_id] = body.removesuffix(self.codec.tail(request, self.profile))
         if self._keep:
@@ -131,17 +140,22 @@ class ScriptedModel:
         spoken = len((step.text + step.reasoning + "".join(c.arguments for c in step.calls)).encode())
         usage = replace(usage, output=spoken // BYTES_PER_TOKEN)
         stop = step.stop or ("tool_calls" if step.calls else "end")
-        yield Completed(step.message, usage, stop, model=request.model)
+        yield Completed(step.message, usage, stop, model=request.model, trace=Trace(marks))
 
     async def close(self) -> None:
         self.closed = True
 
-    def _serialise(self, request: ModelRequest) -> tuple[bytes, bytes]:
+    def _serialise(self, request: ModelRequest) -> tuple[bytes, bytes, tuple[tuple[int, str], ...]]:
         fragments = request.fragments or self.codec.fragments(request.messages, self.profile)
         tail = self.codec.tail(request, self.profile)
         frame = Frame.of(self.codec, request, self.profile)
         marks = place_marks(frame, fragments, self.profile, self._policy)
-        return marked_body(frame, fragments, tail, Marks()), marked_body(frame, fragments, tail, marks)
+        places = mark_places(frame, fragments, marks)
+        return (
+            marked_body(frame, fragments, tail, Marks()),
+            marked_body(frame, fragments, tail, marks),
+            places,
+        )
 
     def _compare(self, request: ModelRequest, body: bytes) -> None:
         before = self._last.get(request.session_id, b"")

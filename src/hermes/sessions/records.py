@@ -64,7 +64,13 @@ class CallRecord:
     The body is the head, the first `fragments` fragments of the epoch parted by commas, and the tail; then
     each of `inserts` put in at its offset in that body (cache marks, which move). `head` and `tail` are
     digests of stored bytes; `chain` is that of the fragments. `n` counts from 1. `messages` were in the
-    session when the call was made. `predicted` is how many cached tokens were expected.
+    session when the call was made.
+
+    `predicted` is how many cached tokens were expected, `predicted_write` how many newly cached ones, and
+    `forecast` the class of what was expected, "" when nothing was. `first` is the milliseconds until the
+    answer began, 0 when not known; `route` is who served it, and `told` JSON of the provider's own words on
+    its cache. `prompt` is the digest of the stored prompt that the head was made from, and `provider` who was
+    asked; "": as in the call before.
     """
 
     n: int
@@ -81,6 +87,13 @@ class CallRecord:
     stop: str = ""
     predicted: int = 0
     inserts: tuple[tuple[int, str], ...] = ()
+    predicted_write: int = 0
+    forecast: str = ""
+    first: int = 0
+    route: str = ""
+    told: str = ""
+    prompt: str = ""
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)

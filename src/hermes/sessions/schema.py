@@ -39,6 +39,9 @@ CREATE TABLE leases (
   since BIGINT NOT NULL){without};
 """
 
+_TRACE = "ALTER TABLE calls ADD COLUMN trace TEXT NOT NULL DEFAULT ''"
+"""JSON of what is known of a call beside its request; "" for the calls of schema 1."""
+
 _SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (
   body, tags, content='', contentless_delete=1, tokenize='ascii');
@@ -69,6 +72,7 @@ def _statements(text: str, **names: str) -> tuple[str, ...]:
 SQLITE: tuple[tuple[str, ...], ...] = (
     _statements(_TABLES, serial="INTEGER PRIMARY KEY", bytes="BLOB", c="", without=" WITHOUT ROWID")
     + _statements(_SQLITE_WORDS),
+    (_TRACE,),
 )
 POSTGRES: tuple[tuple[str, ...], ...] = (
     _statements(
@@ -79,4 +83,5 @@ POSTGRES: tuple[tuple[str, ...], ...] = (
         without="",
     )
     + _statements(_POSTGRES_WORDS),
+    (_TRACE,),
 )

@@ -50,6 +50,8 @@ class Dialect(NamedTuple):
 
 
 _USAGE = tuple(f.name for f in fields(Usage))
+_TRACE = ("predicted_write", "forecast", "first", "route", "told", "prompt", "provider")
+"""What of a call is kept as JSON, where it is known."""
 _CHANGED = (
     "UPDATE sessions SET title = ?, title_key = ?, platform = ?, model = ?, provider = ?, codec = ?,"
     " parent = ?, epoch = ?, state = ?, prompt = ?, tools = ? WHERE key = ?"
@@ -179,12 +181,13 @@ def _add_calls(key: int, calls: tuple[CallRecord, ...]) -> Script[None]:
         usage = compact({n: count for n in _USAGE if (count := getattr(c.usage, n))})
         inserts = compact(c.inserts) if c.inserts else ""
         sent = (key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages)
+        trace = {n: storable(v) if isinstance(v, str) else v for n in _TRACE if (v := getattr(c, n))}
         told = (storable(c.request_id), storable(c.model), storable(c.stop), c.predicted, inserts)
         yield (
             "INSERT INTO calls (session, n, epoch, started, head, tail, fragments, chain, messages,"
-            " usage, request_id, model, stop, predicted, inserts)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*sent, usage, *told),
+            " usage, request_id, model, stop, predicted, inserts, trace)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*sent, usage, *told, compact(trace) if trace else ""),
         )
 
 
@@ -265,7 +268,7 @@ def calls(session_id: str) -> Script[tuple[CallRecord, ...]]:
     key = yield from key_of(session_id)
     rows = yield (
         "SELECT c.n, c.epoch, c.started, h.digest, t.digest, c.fragments, c.chain, c.messages, c.usage,"
-        " c.request_id, c.model, c.stop, c.predicted, c.inserts"
+        " c.request_id, c.model, c.stop, c.predicted, c.inserts, c.trace"
         " FROM calls c JOIN blobs h ON h.key = c.head JOIN blobs t ON t.key = c.tail"
         " WHERE c.session = ? ORDER BY c.n",
         (key,),
@@ -275,7 +278,8 @@ def calls(session_id: str) -> Script[tuple[CallRecord, ...]]:
 
 def _call(row: tuple[Any, ...]) -> CallRecord:
     inserts = tuple((at, text) for at, text in json.loads(row[13])) if row[13] else ()
-    return CallRecord(*(*row[:8], Usage(**json.loads(row[8])), *row[9:13], inserts))
+    trace = json.loads(row[14]) if row[14] else {}
+    return CallRecord(*(*row[:8], Usage(**json.loads(row[8])), *row[9:13], inserts), **trace)
 
 
 def epochs(session_id: str) -> Script[tuple[EpochRecord, ...]]:

@@ -1,0 +1,16 @@
+"""`hermes cache`: what came from the provider's cache, what did not, and why."""
+
+from __future__ import annotations
+
+import click
+
+from hermes.cli.lazy import LazyGroup
+
+SUBCOMMANDS: dict[str, tuple[str, str]] = {
+    "why": ("hermes.cli.cache_why:command", "Why a call did not come from the cache."),
+}
+
+
+@click.group(cls=LazyGroup, table=SUBCOMMANDS)
+def group() -> None:
+    """What the provider's prompt cache did for your sessions, and why it did no more."""

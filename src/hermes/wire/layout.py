@@ -1,0 +1,121 @@
+"""The blocks of the newest request with chained digests and sizes; a call costs only what is new in it."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import takewhile
+
+from hermes.wire.blocks import Block, fragment_blocks, head_blocks
+from hermes.wire.request import Wire
+
+Measure = Callable[[Block], float]
+"""Tokens of a block, as a number that may be broken."""
+
+ORDERED = ("speed", "response_format", "tool_choice", "thinking", "output_config", "reasoning_effort")
+"""Settings that stand before messages in what a provider caches; another value moves all that follows."""
+
+
+def _floats() -> array[float]:
+    return array("d")
+
+
+def _numbers() -> array[int]:
+    return array("q")
+
+
+@dataclass(slots=True)
+class Layout:
+    """All blocks of a request, in the order in which a provider reads them.
+
+    For block `i`: `digests[i]` stands for everything up to its end, `sums[i]` is its tokens and those of all
+    before, `positions[i]` how far it is in positions, `ends[i]` where it ends in the body without marks.
+    `fresh` is the first block that the request before did not have.
+    """
+
+    measure: Measure
+    digests: list[bytes] = field(default_factory=list)
+    sums: array[float] = field(default_factory=_floats)
+    positions: array[int] = field(default_factory=_numbers)
+    ends: array[int] = field(default_factory=_numbers)
+    fresh: int = 0
+    head_id: str = ""
+    _runs: list[str] = field(default_factory=list)
+    _seed: bytes = b""
+    _length: int = 0  # of the head
+    _fragments: tuple[bytes, ...] = ()
+    _counts: array[int] = field(default_factory=_numbers)  # blocks before each fragment
+
+    def __len__(self) -> int:
+        return len(self.digests)
+
+    def take(self, wire: Wire) -> None:
+        """Become the layout of a request."""
+        seed = seed_of(wire)
+        if seed != self._seed or wire.head_id != self.head_id:
+            self._cut(0)
+            self._seed, self.head_id, self._length = seed, wire.head_id, len(wire.head)
+            same = 0
+            del self._counts[:]
+            self._add(head_blocks(wire.head), 0)
+            self.fresh = 0
+        else:
+            same = self._same(wire.fragments)
+            if same < len(self._fragments):
+                self._cut(self._counts[same])
+                del self._counts[same:]
+            self.fresh = len(self)
+        at = self._length
+        if same:  # the end of a fragment is that of its last block, but for closing signs
+            at += sum(map(len, wire.fragments[:same])) + same
+        for fragment in wire.fragments[same:]:
+            self._counts.append(len(self))
+            self._add(fragment_blocks(fragment), at)
+            at += len(fragment) + 1
+        self._fragments = wire.fragments
+
+    def block_at(self, offset: int) -> int:
+        """The block that holds a mark, or a byte, at this offset of the body without marks."""
+        return min(bisect_left(self.ends, offset), len(self) - 1)
+
+    def has(self, digest: bytes, at: int) -> bool:
+        """Whether a prefix of so many blocks, less one, is still the beginning of this request."""
+        return 0 <= at < len(self.digests) and self.digests[at] == digest
+
+    def _same(self, fragments: tuple[bytes, ...]) -> int:
+        """How many fragments are those of the request before."""
+        count = len(self._fragments)
+        if fragments[:count] == self._fragments:  # the same objects, most often
+            return count
+        pairs = zip(fragments, self._fragments, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    def _cut(self, count: int) -> None:
+        for column in (self.digests, self.sums, self.positions, self.ends, self._runs):
+            del column[count:]
+
+    def _add(self, blocks: tuple[Block, ...], at: int) -> None:
+        digest = self.digests[-1] if self.digests else self._seed
+        total = self.sums[-1] if self.digests else 0.0
+        position = self.positions[-1] if self.digests else 0
+        run = self._runs[-1] if self.digests else ""
+        for block in blocks:
+            digest = blake2b(digest + block.role.encode() + b"\0" + block.raw, digest_size=16).digest()
+            total += self.measure(block)
+            position += not block.run or block.run != run
+            run = block.run
+            self.digests.append(digest)
+            self.sums.append(total)
+            self.positions.append(position)
+            self.ends.append(at + block.end)
+            self._runs.append(run)
+
+
+def seed_of(wire: Wire) -> bytes:
+    """What every digest of a request begins with: the model and the settings that move its cache."""
+    settings = wire.settings
+    told = [wire.provider, wire.model, *(f"{n}={settings[n]!r}" for n in ORDERED if n in settings)]
+    return blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=16).digest()

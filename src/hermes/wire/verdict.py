@@ -1,0 +1,283 @@
+"""Why a call hit the cache, or did not: from what was sent, the published rules and what the provider told.
+
+Nothing is guessed: where what is known fits several causes, the verdict is `unknown` and names them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hermes.contracts import ModelProfile
+from hermes.prompt import SystemPrompt
+from hermes.wire.diff import Difference, first_difference
+from hermes.wire.prediction import Forecaster, Prediction
+from hermes.wire.request import Wire
+
+Cause = Literal[
+    "hit",
+    "first",
+    "changed",
+    "expired",
+    "minimum",
+    "look-back",
+    "mark",
+    "race",
+    "route",
+    "evicted",
+    "no cache",
+    "unknown",
+]
+CALM: tuple[Cause, ...] = ("hit", "first", "no cache")
+"""Causes that blame nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one call. Tokens: `read` and `written` as reported, `expected` by the rules, `missed`.
+
+    `missed` are tokens that were cached before and were paid for again; `cost` is what that added, in US
+    dollars, None when prices are not known. `action` is what ended the prefix, where that is on record.
+    """
+
+    call: int
+    cause: Cause
+    because: str
+    advice: str = ""
+    read: int = 0
+    written: int = 0
+    input: int = 0
+    expected: int = 0
+    missed: int = 0
+    cost: float | None = None
+    difference: Difference | None = None
+    action: str = ""
+    told: str = ""
+
+    @property
+    def is_calm(self) -> bool:
+        return self.cause in CALM
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    cause: Cause
+    because: str
+    advice: str = ""
+    difference: Difference | None = None
+
+
+def judge(
+    wire: Wire,
+    before: Wire | None,
+    forecaster: Forecaster,
+    expected: Prediction,
+    profile: ModelProfile,
+    prompt: SystemPrompt | None = None,
+) -> Verdict:
+    """The verdict on a call that `forecaster` was asked about last; `before` is the one it followed."""
+    found = _finding(wire, before, forecaster, expected, prompt)
+    usage = wire.usage
+    missed = 0 if found.cause in CALM else max(expected.ideal - usage.cache_read, 0)
+    return Verdict(
+        wire.n,
+        found.cause,
+        found.because,
+        found.advice,
+        usage.cache_read,
+        usage.cache_write,
+        usage.input,
+        expected.read,
+        missed,
+        extra_cost(missed, profile),
+        found.difference,
+        wire.epoch,
+        wire.told,
+    )
+
+
+def extra_cost(missed: int, profile: ModelProfile) -> float | None:
+    """US dollars that tokens cost more when they are paid for anew than when they come from a cache."""
+    prices, rules = profile.prices, profile.cache
+    if not missed:
+        return 0.0
+    read = prices.cache_read
+    if read is None and prices.input is not None and rules.read is not None:
+        read = prices.input * rules.read
+    anew = prices.cache_write if rules.kind == "marks" and prices.cache_write else prices.input
+    if read is None or anew is None:
+        return None
+    return missed * (anew - read) / 1_000_000
+
+
+def slack(ideal: int, forecaster: Forecaster) -> int:
+    """So many tokens less than expected are no miss: counts are estimates, and some caches count in steps."""
+    step = forecaster.rules.step or 1
+    return step if forecaster.exact else max(step, 32, ideal // 50)
+
+
+def _finding(
+    wire: Wire, before: Wire | None, forecaster: Forecaster, expected: Prediction, prompt: SystemPrompt | None
+) -> _Finding:
+    usage, why = wire.usage, expected.expected
+    short = expected.ideal - usage.cache_read > slack(expected.ideal, forecaster)
+    if not usage.input:
+        found = _Finding("unknown", "the provider reported no tokens for this call")
+    elif why == "no cache":
+        found = _Finding("no cache", "this model has no prompt cache")
+    elif why == "abstained":
+        found = _by_bytes(wire, before, prompt)
+    elif dropped := _dropped(wire, forecaster, expected):
+        found = dropped
+    elif before is None or (why == "first" and same_cache(before, wire)):
+        found = _Finding("first", "nothing had been sent before that could be read")
+    elif why == "first":
+        found = changed(wire, before, prompt)
+    elif not short and (expected.ideal or usage.cache_read):
+        found = _Finding("hit", "all that had been sent before came from the cache")
+    elif why == "hit":
+        found = _broken(wire, before)
+    else:
+        found = _by_rule(wire, before, expected, prompt)
+    return found
+
+
+def same_cache(a: Wire, b: Wire) -> bool:
+    """Whether two calls could share a cache at all."""
+    return (a.provider, a.model) == (b.provider, b.model)
+
+
+def _by_rule(wire: Wire, before: Wire, expected: Prediction, prompt: SystemPrompt | None) -> _Finding:
+    """A miss that the rules foresaw."""
+    match expected.expected:
+        case "changed":
+            return changed(wire, before, prompt)
+        case "expired":
+            return _Finding(
+                "expired",
+                f"the cached prefix lives {_time(expected.limit)} after its last use, and "
+                f"{_time(expected.found)} had passed",
+                "use a longer lifetime (cache.ttl: 1h) where pauses are longer than that",
+            )
+        case "look-back":
+            return _Finding(
+                "look-back",
+                f"the newest cached prefix was {expected.found:.0f} positions before the next mark, and the "
+                f"provider looks back over {expected.limit}",
+                "put a mark between: at the end of the request before",
+            )
+        case "race":
+            return _Finding(
+                "race",
+                f"this call began {expected.found:.1f} s before the answer that makes the prefix readable",
+                "let the first of several parallel calls begin to answer before the others start",
+            )
+        case "unmarked":
+            return _Finding(
+                "mark",
+                "no mark stood behind the cached prefix, and this provider reads at marks only",
+                "send marks: cache.marks must not be false, and no proxy may take them away",
+            )
+    return _minimum(expected)
+
+
+def _minimum(expected: Prediction) -> _Finding:
+    return _Finding(
+        "minimum",
+        f"the prompt is shorter than the {expected.limit:,} tokens from which this model's cache begins",
+        "nothing needs to be done: it is cached from that length on",
+    )
+
+
+def changed(wire: Wire, before: Wire, prompt: SystemPrompt | None) -> _Finding:
+    """The prefix itself is another: where it differs first, and what is to be done."""
+    found = first_difference(before, wire, prompt)
+    if found is None:
+        return _Finding("unknown", "the bytes are the same, and nothing explains the miss")
+    because = f"{found.where} changed: {found.name}, {found.how}" if found.name else f"{found.where} changed"
+    return _Finding("changed", because, _ADVICE[found.where], found)
+
+
+_ADVICE = {
+    "model": "caches are kept for each model: switch models at the beginning of a session",
+    "settings": "keep this setting as it is through a session",
+    "tools": "keep the list of tools, its order and every schema as they were when the session began",
+    "system": "keep what moves out of the system text: say it on the newest message",
+    "messages": "never change a message that was sent: say what is new in a new one",
+}
+
+
+def _dropped(wire: Wire, forecaster: Forecaster, expected: Prediction) -> _Finding | None:
+    """Whether marks that were sent did not arrive: what was cached ends before them."""
+    if forecaster.rules.kind != "marks" or not wire.marks:
+        return None
+    usage = wire.usage
+    cached, should = usage.cache_read + usage.cache_write, expected.read + expected.write
+    least = forecaster.rules.minimum_tokens or 0
+    marks = [forecaster.tokens(mark) for mark, _ in forecaster.marks(wire)]
+    # What the provider did not cache must be more than what stands behind the last mark can be.
+    behind = max(forecaster.tokens(len(forecaster.layout) - 1) - marks[-1], 0)
+    margin = 0 if forecaster.exact else 64 + should // 5
+    if should < least or usage.input - cached <= behind + margin or usage.input < least + margin:
+        return None
+    advice = (
+        "look for a proxy or router between that takes marks away; cache.marks: false if none may be sent"
+    )
+    if not cached:
+        return _Finding(
+            "mark",
+            f"{len(marks)} marks were sent, and nothing was read or written: they did not arrive",
+            advice,
+        )
+    return _Finding(
+        "mark",
+        f"the cache ends at {cached:,} tokens, the last mark that was sent stands at {marks[-1]:,}",
+        advice,
+    )
+
+
+def _broken(wire: Wire, before: Wire) -> _Finding:
+    """A miss that the rules did not foresee: same bytes, in time, within reach."""
+    key = "prompt_cache_key"
+    if wire.settings.get(key) != before.settings.get(key):
+        return _Finding("route", f"{key} is another, which leads to another machine", "keep it for a session")
+    if wire.route and before.route and wire.route != before.route:
+        return _Finding(
+            "route",
+            f"{wire.route} served this call, {before.route} the one before; each has a cache of its own",
+            "pin the provider or worker for a session, or send a routing key",
+        )
+    if wire.served and before.served and wire.served != before.served:
+        return _Finding(
+            "route",
+            f"{wire.served} answered this call, {before.served} the one before",
+            "name the dated version of the model",
+        )
+    if wire.route and wire.route == before.route:
+        return _Finding(
+            "evicted",
+            f"same bytes, in time, served by {wire.route} as before: the provider had dropped the prefix",
+            "nothing can be done here; when it happens often, ask for a longer lifetime",
+        )
+    return _Finding(
+        "unknown",
+        "same bytes, in time, within reach: the provider dropped the prefix, or another worker served the "
+        "call; it does not say who did",
+    )
+
+
+def _by_bytes(wire: Wire, before: Wire | None, prompt: SystemPrompt | None) -> _Finding:
+    """Where the rules of a cache are not known, only the bytes can be compared."""
+    if before is None:
+        return _Finding("first", "nothing had been sent before that could be read")
+    if wire.usage.cache_read >= before.usage.input * 0.9 > 0:
+        return _Finding("hit", "nearly all that had been sent before came from the cache")
+    if first_difference(before, wire, prompt) is not None:
+        return changed(wire, before, prompt)
+    return _Finding("unknown", "same bytes as before, and the rules of this provider's cache are not known")
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

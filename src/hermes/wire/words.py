@@ -1,0 +1,57 @@
+"""Verdicts in words: for the terminal, for chat, the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hermes.wire.review import Entry
+from hermes.wire.verdict import Verdict
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def explained(entry: Entry) -> list[str]:
+    """One call in full."""
+    verdict, wire = entry.verdict, entry.wire
+    lines = [f"call {wire.n}: {verdict.cause} - {verdict.because}"]
+    share = f", {100 * verdict.read // verdict.input} %" if verdict.input else ""
+    lines.append(
+        f"  tokens: {verdict.input:,} in, {verdict.read:,} from the cache{share}, {verdict.written:,} written; "
+        + (
+            "nothing was predicted"
+            if entry.expected.expected == "abstained"
+            else f"{verdict.expected:,} were expected"
+        )
+    )
+    if found := verdict.difference:
+        if found.where not in ("model", "settings"):
+            lines.append(f"  first difference: byte {found.offset:,}, {found.where}, {found.name}")
+        lines += (
+            [f"  was: {found.before!r}", f"  now: {found.after!r}"] if found.before or found.after else []
+        )
+        lines += [f"  source: {found.source}"] if found.source else []
+    lines += [f"  what was done: {verdict.action}"] if verdict.action else []
+    if verdict.missed:
+        lines.append(f"  paid again: {verdict.missed:,} tokens{_money(verdict)}")
+    lines += [f"  what to do: {verdict.advice}"] if verdict.advice else []
+    lines += [f"  the provider says: {verdict.told}"] if verdict.told else []
+    return lines
+
+
+def _money(verdict: Verdict) -> str:
+    return f", ${verdict.cost:.4f} more than from the cache" if verdict.cost is not None else ""
+
+
+def spark(shares: Sequence[float]) -> str:
+    """A line of bars for numbers from 0 to 1."""
+    return "".join(BARS[min(int(max(share, 0.0) * len(BARS)), len(BARS) - 1)] for share in shares)
+
+
+def hit_shares(entries: Sequence[Entry]) -> list[float]:
+    """For each call, how much of its input came from the cache."""
+    return [e.verdict.read / e.verdict.input if e.verdict.input else 0.0 for e in entries]
+
+
+def worth_telling(entries: Sequence[Entry]) -> Entry | None:
+    """The last call that missed; the last of all when none did."""
+    return next((e for e in reversed(entries) if not e.verdict.is_calm), entries[-1] if entries else None)
