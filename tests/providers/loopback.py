@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,7 +59,7 @@ class Call:
 
 
 class Loopback:
-    """The server; `replies` are given in order, `calls` are what came."""
+    """The server; `replies` are given in order, `calls` are what came. `proxy` stands before the cache."""
 
     def __init__(
         self,
@@ -68,13 +68,22 @@ class Loopback:
         models: tuple[str, ...] = ("scripted-1",),
     ) -> None:
         self.clock = Clock()
+        self.rules = rules
         self.cache = PromptCache(rules, self.clock)
+        self.worker = "fp_1"
+        self.workers = {self.worker: self.cache}
+        self.proxy: Callable[[bytes], bytes] = lambda body: body
         self.replies = iter(replies)
         self.models = models
         self.calls: list[Call] = []
         self.connections = 0
         self.hung_up = 0
         self.base_url = ""
+
+    def serve_from(self, worker: str) -> None:
+        """From now on another machine answers, with a cache of its own."""
+        self.worker = worker
+        self.cache = self.workers.setdefault(worker, PromptCache(self.rules, self.clock))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Loopback]:
@@ -126,12 +135,12 @@ class Loopback:
             return await _send_json(writer, reply.status, reply.body, reply.headers)
         json.loads(body)
         try:
-            call.usage = self.cache.answer(body)
+            call.usage = self.cache.answer(self.proxy(body))
         except BadMarks as error:
             told = {"type": "error", "error": {"type": "invalid_request_error", "message": str(error)}}
             return await _send_json(writer, 400, told)
         events = (
-            chat_events(reply, call.usage)
+            chat_events(reply, call.usage, self.worker)
             if path == "/chat/completions"
             else message_events(reply, call.usage)
         )
@@ -186,12 +195,13 @@ def _pieces(text: str, size: int = 7) -> Iterable[str]:
     return (text[at : at + size] for at in range(0, len(text), size))
 
 
-def chat_events(reply: Reply, usage: Usage) -> Iterable[str]:
+def chat_events(reply: Reply, usage: Usage, worker: str = "fp_1") -> Iterable[str]:
     """A streamed chat completion as its documentation shows it, with a comment as routers send them."""
+    chat = _chat | {"system_fingerprint": worker}
 
     def chunk(delta: dict[str, Any], stop: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": stop}
-        return sse(_chat | {"choices": [choice]})
+        return sse(chat | {"choices": [choice]})
 
     yield ": PROCESSING\n\n"
     yield chunk({"role": "assistant", "content": "", "refusal": None})
@@ -214,7 +224,7 @@ def chat_events(reply: Reply, usage: Usage) -> Iterable[str]:
         "prompt_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write},
         "completion_tokens_details": {"reasoning_tokens": 2 if reply.thinking else 0},
     }
-    yield sse(_chat | {"choices": [], "usage": told})
+    yield sse(chat | {"choices": [], "usage": told})
     yield sse("[DONE]")
 
 

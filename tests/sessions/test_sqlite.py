@@ -40,7 +40,7 @@ def test_a_newer_schema_is_refused_and_left_alone(file: Place) -> None:
         raw.pragma("user_version", 99)
     for use in (lambda s: s.get("s1"), lambda s: s.create(a_session("s2"))):
         with pytest.raises(
-            StoreError, match="has schema 99, this Hermes knows up to 1: a newer Hermes wrote it"
+            StoreError, match="has schema 99, this Hermes knows up to 2: a newer Hermes wrote it"
         ):
             file.run(use)
 

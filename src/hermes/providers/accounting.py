@@ -28,12 +28,22 @@ class BadMarks(ValueError):
 
 @dataclass(slots=True)
 class PromptCache:
-    """One provider's cache for one model. `clock` gives seconds; `answer` is asked once for each request."""
+    """One provider's cache for one model. `clock` gives seconds; `answer` is asked once for each request.
+
+    An answer begins `latency` seconds after its request: from then on what it wrote can be read. An entry
+    lives on from its last use.
+    """
 
     rules: CacheRules
     clock: Callable[[], float]
-    _prefixes: list[bytes] = field(default_factory=list)
-    _entries: dict[bytes, float] = field(default_factory=dict)
+    latency: float = 0.0
+    _prefixes: list[tuple[bytes, float]] = field(default_factory=list)  # with the time it can be read from
+    _entries: dict[bytes, _Kept] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Drop everything, as a provider may at any time."""
+        self._prefixes.clear()
+        self._entries.clear()
 
     def answer(self, body: bytes) -> Usage:
         """Input tokens of a body as it was sent, and those read and written. BadMarks when it is refused."""
@@ -51,34 +61,57 @@ class PromptCache:
 
     def _by_prefix(self, prompt: bytes) -> Usage:
         """The longest prefix that any request before shares, in whole steps, from the minimum on."""
-        common = max((common_length(prompt, old) for old in self._prefixes), default=0) // BYTES_PER_TOKEN
+        now = self.clock()
+        shared = (common_length(prompt, old) for old, ready in self._prefixes if ready <= now)
+        common = max(shared, default=0) // BYTES_PER_TOKEN
         step = self.rules.step or 1
         least = self.rules.minimum_tokens or 0
         read = common // step * step if common >= least else 0
-        self._prefixes = [old for old in self._prefixes if not prompt.startswith(old)]
-        self._prefixes.append(prompt)
+        self._prefixes = [
+            (old, ready) for old, ready in self._prefixes if ready > now or not prompt.startswith(old)
+        ]
+        self._prefixes.append((prompt, now + self.latency))
         return Usage(input=len(prompt) // BYTES_PER_TOKEN, cache_read=read)
 
     def _by_marks(self, places: tuple[_Place, ...], look_back: int) -> Usage:
         """Reads look back from each mark; writes happen at marks, each entry lives by its mark."""
         now, least = self.clock(), self.rules.minimum_tokens or 0
         marks = [n for n, place in enumerate(places) if place.lifetime]
-        read = 0
+        read, used = 0, b""
         for mark in marks:
             for place in places[mark::-1]:
                 if place.position <= places[mark].position - look_back:
                     break
-                if self._entries.get(place.digest, 0.0) > now:
-                    read = max(read, place.tokens)
+                kept = self._entries.get(place.digest)
+                if kept and kept.ready <= now < kept.until:
+                    if place.tokens > read:
+                        read, used = place.tokens, place.digest
                     break
+        if used:
+            self._entries[used] = self._entries[used].used(now)
         written, long = read, 0
         for place in (places[n] for n in marks[-MAX_MARKS:] if places[n].tokens >= least):
-            until = now + _SECONDS[place.lifetime]
-            self._entries[place.digest] = max(until, self._entries.get(place.digest, 0.0))
+            seconds = _SECONDS[place.lifetime]
+            kept = self._entries.get(place.digest)
+            fresh = _Kept(now + self.latency, now + seconds, seconds)
+            if kept and kept.until > now:
+                fresh = _Kept(kept.ready, max(kept.until, fresh.until), max(kept.seconds, seconds))
+            self._entries[place.digest] = fresh
             if place.tokens > written:
                 long += place.tokens - written if place.lifetime == "1h" else 0
                 written = place.tokens
         return Usage(places[-1].tokens, read, written - read, cache_write_long=long)
+
+
+class _Kept(NamedTuple):
+    """An entry of a cache: readable from a time on, until another, for so many seconds after each use."""
+
+    ready: float
+    until: float
+    seconds: float
+
+    def used(self, now: float) -> _Kept:
+        return self._replace(until=max(self.until, now + self.seconds))
 
 
 class _Place(NamedTuple):

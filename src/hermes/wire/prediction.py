@@ -222,9 +222,11 @@ class Forecaster:
                 continue
             digest = self.layout.digests[mark]
             kept = self._entries.pop(digest, None)  # the last used stands last
-            until = max(wire.at + seconds, kept.until if kept else 0.0)
-            begins = kept.ready if kept and kept.until > wire.at else ready
-            self._entries[digest] = _Entry(mark, tokens, until, begins, seconds)
+            entry = _Entry(mark, tokens, wire.at + seconds, ready, seconds)
+            if kept and kept.until > wire.at:
+                entry.until, entry.ready = max(kept.until, entry.until), kept.ready
+                entry.seconds = max(kept.seconds, seconds)
+            self._entries[digest] = entry
             self._tip = self._tip if wire.aside and self._tip else digest
         best = self._entries.get(self._best)
         if usage.cache_read and best is not None:  # an entry that was read lives on from now

@@ -15,26 +15,26 @@ def explained(entry: Entry) -> list[str]:
     verdict, wire = entry.verdict, entry.wire
     lines = [f"call {wire.n}: {verdict.cause} - {verdict.because}"]
     share = f", {100 * verdict.read // verdict.input} %" if verdict.input else ""
-    lines.append(
-        f"  tokens: {verdict.input:,} in, {verdict.read:,} from the cache{share}, {verdict.written:,} written; "
-        + (
-            "nothing was predicted"
-            if entry.expected.expected == "abstained"
-            else f"{verdict.expected:,} were expected"
-        )
-    )
+    predicted = f"{verdict.expected:,} were expected"
+    if entry.expected.expected == "abstained":
+        predicted = "nothing was predicted"
+    told = f"{verdict.input:,} in, {verdict.read:,} from the cache{share}, {verdict.written:,} written"
+    lines.append(f"  tokens: {told}; {predicted}")
     if found := verdict.difference:
         if found.where not in ("model", "settings"):
             lines.append(f"  first difference: byte {found.offset:,}, {found.where}, {found.name}")
-        lines += (
-            [f"  was: {found.before!r}", f"  now: {found.after!r}"] if found.before or found.after else []
-        )
-        lines += [f"  source: {found.source}"] if found.source else []
-    lines += [f"  what was done: {verdict.action}"] if verdict.action else []
+        if found.before or found.after:
+            lines += [f"  was: {found.before!r}", f"  now: {found.after!r}"]
+        if found.source:
+            lines.append(f"  source: {found.source}")
+    if verdict.action:
+        lines.append(f"  what was done: {verdict.action}")
     if verdict.missed:
         lines.append(f"  paid again: {verdict.missed:,} tokens{_money(verdict)}")
-    lines += [f"  what to do: {verdict.advice}"] if verdict.advice else []
-    lines += [f"  the provider says: {verdict.told}"] if verdict.told else []
+    if verdict.advice:
+        lines.append(f"  what to do: {verdict.advice}")
+    if verdict.told:
+        lines.append(f"  the provider says: {verdict.told}")
     return lines
 
 

@@ -1,0 +1,42 @@
+"""`hermes cache`, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.runner import hermes
+from tests.wire.rig import Rig
+from tests.world import write
+
+
+def played(folder: Path) -> Rig:
+    """A session of three calls, the last after a refresh; its store lies in the home."""
+
+    async def scene(rig: Rig) -> None:
+        await rig.say("One.")
+        await rig.say("Two.")
+        soul = Path(rig.home.soul)
+        write(soul, soul.read_text(encoding="utf-8").replace("Rule 7:", "Rule seven:"))
+        await rig.agent.refresh()
+        await rig.say("Three.")
+
+    rig = Rig(folder, database=folder / "home" / "sessions.db")
+    rig.play(scene)
+    return rig
+
+
+def test_why(tmp_path: Path) -> None:
+    rig = played(tmp_path)
+    session = rig.agent.session_id
+    done = hermes("cache", "why", session, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    told = done.out.replace(str(tmp_path), "")
+    assert told.splitlines()[0] == "call 3: changed - system changed: identity, edited"
+    assert "  source: /home/SOUL.md:9\n  what was done: refresh\n" in told
+    data = json.loads(
+        hermes("cache", "why", session, "2", "--json", home=tmp_path / "home", cwd=tmp_path).out
+    )
+    assert (data["call"], data["verdict"]["cause"]) == (2, "hit")
+    done = hermes("cache", "why", session, "9", home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, done.err) == (2, f"Error: session {session} has no call 9; it has 3\n")
