@@ -60,6 +60,7 @@ READING = {
     "memory/snapshot.py",
     "prompts/__init__.py",
     "skills/build.py",
+    "skills/folder.py",
     "skills/snapshot.py",
 }
 # Parts that make prompts. Config, security and providers read data of their own.

@@ -82,7 +82,7 @@ context: {kinds: [user, agents, cline], imports: yes, import_roots: [/srv/b, /sr
 memory: {memory_enabled: false, user_profile_enabled: false, memory_char_limit: 10, user_char_limit: 5,
   provider: honcho, recall: no, recall_chars: 900, recall_threshold: 0.7, recall_timeout: 1,
   honcho: {workspace: w, user: u}}
-skills: {disabled: [b, a, b], dirs: [/z, /a], index_tokens: 900, pinned: [z, a]}
+skills: {disabled: [b, a, b], dirs: [/z, /a], index_tokens: 900, pinned: [z, a], bundled: no}
 platform_hints:
   slack: Short.
   sms: {append: More., replace: Other.}
@@ -126,7 +126,7 @@ cache: [x]
             memory=MemoryConfig(
                 False, False, 10, 5, "honcho", False, 900, 0.7, 1.0, {"workspace": "w", "user": "u"}
             ),
-            skills=SkillsConfig(("a", "b"), ("/z", "/a"), 900, ("z", "a")),
+            skills=SkillsConfig(("a", "b"), ("/z", "/a"), 900, ("z", "a"), False),
             platform_hints={"slack": "Short.", "sms": {"append": "More.", "replace": "Other."}},
             security=SecurityConfig(
                 {"project": {"high": "warn"}, "skills": {"high": "block", "medium": "redact"}}

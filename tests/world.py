@@ -94,7 +94,9 @@ def facts(
 
 
 def sources(home: Home) -> Sources:
-    return Sources(home, load_config(home), host=HOST)
+    config = load_config(home)
+    skills = replace(config.skills, bundled=False)  # the documents' example has only its own
+    return Sources(home, replace(config, skills=skills), host=HOST)
 
 
 def build(home: Home, given: PromptFacts, external: str = "") -> SystemPrompt:

@@ -5,6 +5,7 @@
     ├── FileRefused         a file may not or cannot be read (carries the verdict of the decision)
     ├── ModelError          a model could not be called, or answered with an error
     ├── PromptError         a stored or exported prompt cannot be used
+    ├── SkillError          a skill cannot be written, removed or installed as asked
     ├── StoreError          sessions cannot be read or written
     │   └── SessionBusy     someone else holds this session, or went on with it
     ├── TrustError          what the owner accepted cannot be stored
@@ -73,6 +74,10 @@ class ModelError(HermesError):
         self.kind = kind
         self.status = status
         self.retry_after = retry_after
+
+
+class SkillError(HermesError):
+    """A skill cannot be written, removed or installed as asked."""
 
 
 class StoreError(HermesError):

@@ -20,6 +20,7 @@ def builtin_tools(home: Home, config: Config, policies: Policies, store: Store, 
     from hermes.tools.file_tools import read_file
     from hermes.tools.search_tool import search_tool
     from hermes.tools.session_search_tool import session_search_tool
+    from hermes.tools.skill_manage_tool import skill_manage_tool
     from hermes.tools.skill_tools import skill_tools
     from hermes.tools.terminal_tool import terminal_tool
 
@@ -32,6 +33,7 @@ def builtin_tools(home: Home, config: Config, policies: Policies, store: Store, 
         search_tool(),
         session_search_tool(store),
         *skills,
+        skill_manage_tool(home, config, policies),
         terminal_tool(shell, cwd),
         write_file,
     )

@@ -134,7 +134,12 @@ class AIAgent:
                 session,
                 self.model,
                 self._callable(session),
-                ToolContext(session.record.id, cwd=self.workdir.path, ask=self.ask),
+                ToolContext(
+                    session.record.id,
+                    cwd=self.workdir.path,
+                    ask=self.ask,
+                    visible=lambda: session.visible,
+                ),
                 self.limits,
                 self._drain,
                 self.hints,

@@ -26,6 +26,7 @@ BUILTIN = (
     "read_file",
     "search_files",
     "session_search",
+    "skill_manage",
     "skill_view",
     "skills_list",
     "terminal",

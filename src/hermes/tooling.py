@@ -8,13 +8,13 @@ import json
 import os
 import re
 import types
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from hermes.errors import HermesError
-from hermes.messages import ToolSpec
+from hermes.messages import Message, ToolSpec
 from hermes.tool_names import TOOL_NAMES
 from hermes.turns import Ask, nobody
 
@@ -64,11 +64,15 @@ class ToolError(HermesError):
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a running call may know. `progress` shows a line to the person who waits, `ask` asks them."""
+    """What a running call may know. `progress` shows a line to the person who waits, `ask` asks them.
+
+    `visible` gives the messages that the model sees now, oldest first.
+    """
 
     session_id: str = ""
     call_id: str = ""
     cwd: str = "."
+    visible: Callable[[], Sequence[Message]] = tuple
     progress: Callable[[str], object] = field(default=str)
     ask: Ask = nobody
 

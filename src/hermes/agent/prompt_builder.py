@@ -26,6 +26,7 @@ from hermes.security.gate import admit
 from hermes.security.policy import Policies
 from hermes.skills.budget import index_budget
 from hermes.skills.kept_index import home_index
+from hermes.skills.known import directories
 from hermes.text import decode
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ class SkillsSlot(_FromSources):
         budget = skills.index_tokens or index_budget(facts.model.context_window)
         return home_index(
             self.sources.home,
-            tuple(skills.dirs),
+            directories(skills),
             policies=self.sources.policies,
             tools=facts.tools,
             disabled=frozenset(skills.disabled),

@@ -103,6 +103,7 @@ class SkillsConfig(_Record):
     dirs: tuple[str, ...] = ()
     index_tokens: int | None = None
     pinned: tuple[str, ...] = ()
+    bundled: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -176,6 +176,7 @@ KEYS: tuple[Key, ...] = (
         "The budget of the whole index; null is 3,000 tokens or 2 % of the window, whichever is less.",
     ),
     Key("skills.pinned", _ORDERED_NAMES, "Skills whose description is never shortened, in this order."),
+    Key("skills.bundled", FLAG, "Whether the skills that come with Hermes are offered."),
     Key(
         "platform_hints",
         mapped(_HINT, "a mapping from platforms to a text, or to a mapping of append or replace"),

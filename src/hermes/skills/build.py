@@ -27,8 +27,8 @@ def build_library(found: Found, roots: tuple[Root, ...], policies: Policies) -> 
     unused = [_unused(c) for c in categories if c not in shelf]
     skills, shelf, judged = judge(skills, shelf, policies)
     winners, shadowed, shadows = _winners(skills)
-    if shadowed:
-        notices.append(_shadow_notice(shadowed))
+    if unasked := [s for s in shadowed if s.trust != "package"]:  # ours give way, and nobody need rename them
+        notices.append(_shadow_notice(unasked, Library(tuple(winners), tuple(shadowed))))
     decisions = [*found.decisions, *judged.decisions, *shadows, *unused]
     for problem in broken:
         decisions.append(_decision(problem))
@@ -128,18 +128,20 @@ def _winners(skills: Iterable[Skill]) -> tuple[list[Skill], list[Skill], list[De
     """Of several skills of one name the first in order of root, category and folder loads."""
     first: dict[str, Skill] = {}
     shadowed: list[Skill] = []
-    decisions: list[Decision] = []
     for skill in skills:
-        winner = first.setdefault(skill.name, skill)
-        if winner is not skill:
+        if first.setdefault(skill.name, skill) is not skill:
             shadowed.append(skill)
-            detail = f"by {winner.address} ({well_formed(winner.path)}); it loads as {skill.address}"
-            decisions.append(Decision(well_formed(skill.path), "skill", "shadowed", detail))
+    names = Library(tuple(first.values()), tuple(shadowed))
+    decisions: list[Decision] = []
+    for skill in shadowed:
+        winner = first[skill.name]
+        detail = f"by {winner.address} ({well_formed(winner.path)}); it loads as {names.called(skill)}"
+        decisions.append(Decision(well_formed(skill.path), "skill", "shadowed", detail))
     return list(first.values()), shadowed, decisions
 
 
-def _shadow_notice(shadowed: list[Skill]) -> Notice:
-    names = ", ".join(sorted(skill.address for skill in shadowed))
+def _shadow_notice(shadowed: list[Skill], library: Library) -> Notice:
+    names = ", ".join(sorted(library.called(skill) for skill in shadowed))
     text = f"{len(shadowed)} skills have the name of another and load only as: {names}. Rename them"
     return Notice("warning", text, shadowed[0].origin)
 

@@ -6,7 +6,7 @@ Nothing here needs the records of a library, which a start with an index that is
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes.paths import Home
 from hermes.provenance import Trust, digest_of
@@ -15,6 +15,12 @@ from hermes.security.scan import scanner_version
 from hermes.skills import snapshot
 from hermes.skills.snapshot import Remembered
 from hermes.version import __version__
+
+if TYPE_CHECKING:
+    from hermes.config.records import SkillsConfig
+
+BUNDLED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bundled_skills")
+"""The skills that come with Hermes: read where they are installed, so that an update reaches everyone."""
 
 _remembered: dict[tuple[str, str], Remembered] = {}
 _LIMIT = 8
@@ -28,11 +34,19 @@ class Root(NamedTuple):
     trust: Trust
 
 
+def directories(settings: SkillsConfig) -> tuple[str, ...]:
+    """Where skills lie beside the home: in `skills.dirs`, and last those that come with Hermes."""
+    return (*settings.dirs, BUNDLED) if settings.bundled else tuple(settings.dirs)
+
+
 def roots_of(home: Home, extra_roots: tuple[str, ...]) -> tuple[Root, ...]:
     """The roots in order of precedence, each with a label of its own."""
     roots = [Root(home.skills, "home", "owner")]
-    labels = {"home"}
+    labels = {"home", "bundled"}
     for path in dict.fromkeys(os.path.abspath(path) for path in extra_roots):
+        if path == BUNDLED:
+            roots.append(Root(path, "bundled", "package"))
+            continue
         base = label = os.path.basename(path) or "root"
         number = 1
         while label in labels:

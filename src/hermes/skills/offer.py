@@ -30,7 +30,7 @@ def host_os() -> OS:
 
 def why_off(skill: Skill, setting: Setting) -> str:
     """Why a skill is not offered here; empty when it is."""
-    if not setting.disabled.isdisjoint((skill.name, skill.qualified, skill.address)):
+    if not setting.disabled.isdisjoint((skill.name, skill.qualified, skill.address, skill.place)):
         return "disabled in config.yaml"
     return next(_unmet(skill.conditions, setting), "")
 

@@ -17,7 +17,7 @@ UNUSABLE_NAME_CHARS = 256
 
 _OS_NAMES = {"darwin": "macos", "mac": "macos", "osx": "macos", "win32": "windows", "win": "windows"}
 _KNOWN_OS = frozenset(("linux", "macos", "windows"))
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+USABLE_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 def parse_skill(data: bytes, place: Place) -> tuple[Skill | Broken, tuple[Notice, ...]]:
@@ -103,7 +103,7 @@ def _description(values: dict[str, Value]) -> str | Fault:
 
 def _name(values: dict[str, Value], folder: str) -> tuple[str, tuple[str, ...]]:
     value = values.get("name")
-    if value == folder and len(folder) <= NAME_CHARS and _NAME.fullmatch(folder):
+    if value == folder and len(folder) <= NAME_CHARS and USABLE_NAME.fullmatch(folder):
         return folder, ()
     name = one_line(value) if isinstance(value, str) else ""
     if not name:
@@ -113,7 +113,7 @@ def _name(values: dict[str, Value], folder: str) -> tuple[str, tuple[str, ...]]:
         problems.append(f"it calls itself {name!r} but its folder is {folder!r}; they should be the same")
     if len(name) > NAME_CHARS:
         problems.append(f"its name has {len(name)} characters; the standard allows {NAME_CHARS}")
-    elif not _NAME.fullmatch(name):
+    elif not USABLE_NAME.fullmatch(name):
         problems.append(f"its name {name!r} should be of lower-case letters, digits and single hyphens")
     return name, tuple(problems)
 

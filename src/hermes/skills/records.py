@@ -15,6 +15,7 @@ from hermes.security.policy import Policies
 from hermes.text import well_formed
 
 OS = Literal["linux", "macos", "windows"]
+_LONGEST_NAME = 1_000
 _BLANKS = re.compile(r"\s+")
 
 
@@ -78,8 +79,13 @@ class Skill(NamedTuple):
 
     @property
     def address(self) -> str:
-        """`root:category/name`: unique but for two skills of one name in one category of one root."""
+        """`root:category/name`; of two skills of one name in one category of one root it means the first."""
         return f"{self.root}:{self.qualified}"
+
+    @property
+    def place(self) -> str:
+        """`root:category/folder`: where it lies, which no two skills share."""
+        return f"{self.root}:{self.category}/{self.folder}" if self.category else f"{self.root}:{self.folder}"
 
     @property
     def origin(self) -> Origin:
@@ -150,11 +156,13 @@ class Library:
 
     def resolve(self, name: str) -> Skill | Unresolved:
         """The skill of a name, of `category/name` or of `root:category/name`."""
+        if len(name) > _LONGEST_NAME:
+            return Unresolved(f"there is no skill with a name of {len(name):,} characters")
         for skill in self.skills:
             if skill.name == name:
                 return skill
         everyone = (*self.skills, *self.shadowed)
-        for called in (_qualified, _address, _by_folder):
+        for called in (_place, _qualified, _address, _by_folder):
             matches = [skill for skill in everyone if called(skill) == name]
             if matches and called is not _by_folder:
                 return matches[0]
@@ -163,6 +171,11 @@ class Library:
             if matches:
                 return Unresolved(f"{name!r} may mean several skills", tuple(s.address for s in matches))
         return self._unresolved(name)
+
+    def called(self, skill: Skill) -> str:
+        """The shortest name that leads to a skill."""
+        names = (skill.name, skill.address)
+        return next((n for n in names if self.resolve(n) is skill), skill.place)
 
     def _unresolved(self, name: str) -> Unresolved:
         for decision in self.decisions:
@@ -181,6 +194,10 @@ def _qualified(skill: Skill) -> str:
 
 def _address(skill: Skill) -> str:
     return skill.address
+
+
+def _place(skill: Skill) -> str:
+    return skill.place
 
 
 def _by_folder(skill: Skill) -> str:

@@ -9,40 +9,33 @@ from hermes.errors import FileRefused
 from hermes.files import is_inside, list_directory, read_file
 from hermes.paths import Home
 from hermes.provenance import Origin, Passage, digest_of
-from hermes.security.gate import admit
+from hermes.security.gate import admit, safe_name
 from hermes.security.policy import Policies
+from hermes.skills.known import directories
 from hermes.skills.library import load_library
 from hermes.skills.offer import Setting, split, why_off
-from hermes.skills.records import Library, Skill, Unresolved
-from hermes.text import decode, front_matter
+from hermes.skills.records import Broken, Library, Skill, Unresolved
+from hermes.text import decode, front_matter, well_formed
 from hermes.tooling import Tool, ToolContext, ToolError, tool
 
 MAX_CHARS = 100_000
 _DEPTH = 3
 _FILES_SHOWN = 100
+_LONGEST_PATH = 1_000
 
 
 def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset[str]) -> tuple[Tool, Tool]:
     """`skills_list` and `skill_view` over the skills of a home. They see the disk as it is now."""
 
     def library() -> Library:
-        return load_library(home, tuple(config.skills.dirs), policies=policies)
+        return load_library(home, directories(config.skills), policies=policies)
 
     setting = Setting(tools, disabled=frozenset(config.skills.disabled))
 
     @tool(parallel=True, effects=False)
     async def skills_list(context: ToolContext, category: str = "") -> str:
         """The skills on offer; see skills_list.md."""
-        offered, _ = split(library(), setting)
-        wanted = [s for s in offered if not category or s.category == category]
-        if not wanted:
-            known = ", ".join(sorted({s.category for s in offered if s.category}))
-            return (
-                f"there is no skill in {category!r}; categories: {known or 'none'}"
-                if category
-                else "no skills"
-            )
-        return "\n".join(f"- {s.name}: {' '.join(s.description.split())}" for s in wanted)
+        return _listed(library(), setting, category.strip("/ "))
 
     @tool(parallel=True, effects=False)
     async def skill_view(context: ToolContext, name: str, path: str = "") -> str:
@@ -54,9 +47,52 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
             raise ToolError(f"{found.reason}{near}")
         if reason := why_off(found, setting):
             raise ToolError(f"the skill {found.name} is not on offer: {reason}")
-        return _file(found, path, policies) if path else _instructions(found, policies)
+        answer = _file(found, path, policies) if path else _instructions(found, policies)
+        return _ABOVE.format(name=found.name) if _stands_above(answer, context) else answer
 
     return skills_list, skill_view
+
+
+_ABOVE = (
+    "The skill {name} was loaded earlier in this conversation and has not changed since; follow the text "
+    "that stands above."
+)
+_WORTH_A_WORD = 300
+"""A text of fewer characters is given again: to say that it stands above takes as many."""
+
+
+def _stands_above(answer: str, context: ToolContext) -> bool:
+    """Whether the model can still read this very answer of an earlier call."""
+    answer = well_formed(answer)
+    return len(answer) >= _WORTH_A_WORD and any(
+        m.role == "tool" and m.name == "skill_view" and m.text == answer for m in context.visible()
+    )
+
+
+def _listed(library: Library, setting: Setting, category: str) -> str:
+    """Every skill on offer under a name that leads to it, and what does not load."""
+    offered, _ = split(library, setting)
+    hidden = [s for s in library.shadowed if not why_off(s, setting)]
+    lines = [
+        f"- {library.called(s)}: {' '.join(s.description.split())}"
+        for s in (*offered, *hidden)
+        if not category or s.category == category
+    ]
+    if not lines and category:
+        known = ", ".join(sorted({s.category for s in offered if s.category}))
+        return f"there is no skill in {category!r}; categories: {known or 'none'}"
+    if not category:
+        lines += [f"- {safe_name(_folder(b.path))}: does not load, {_fault(b)}" for b in library.broken]
+    return "\n".join(lines) or "no skills"
+
+
+def _folder(path: str) -> str:
+    return os.path.basename(os.path.dirname(path)) or path
+
+
+def _fault(broken: Broken) -> str:
+    where = f"{broken.path}:{broken.line}" if broken.line else broken.path
+    return f"{safe_name(where)}: {safe_name(broken.reason)}"
 
 
 def _instructions(skill: Skill, policies: Policies) -> str:
@@ -72,8 +108,15 @@ def _instructions(skill: Skill, policies: Policies) -> str:
 
 def _file(skill: Skill, path: str, policies: Policies) -> str:
     """One file of the skill's folder; nothing outside is ever read."""
+    if len(path) > _LONGEST_PATH:
+        raise ToolError(
+            f"a path of {len(path):,} characters cannot be read; skill_view without one lists the files"
+        )
     folder = os.path.realpath(os.path.dirname(skill.path))
-    target = os.path.realpath(os.path.join(folder, path))
+    try:
+        target = os.path.realpath(os.path.join(folder, path))
+    except ValueError as error:  # a NUL, half a surrogate pair
+        raise ToolError(f"the path {path[:80]!a} cannot be: {error}") from None
     if not is_inside(target, folder):
         raise ToolError(f"{path} is outside the folder of the skill {skill.name}")
     return str(_read(skill, target, path, policies))

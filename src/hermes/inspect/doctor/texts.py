@@ -81,10 +81,11 @@ def project(patient: Patient) -> Iterator[Problem]:
 
 def skills(patient: Patient) -> Iterator[Problem]:
     """Skills that are broken, shadowed or blocked."""
+    from hermes.skills.known import directories
     from hermes.skills.library import load_library
 
     sources = patient.sources
-    library = load_library(sources.home, tuple(sources.config.skills.dirs), policies=sources.policies)
+    library = load_library(sources.home, directories(sources.config.skills), policies=sources.policies)
     if library.skills:
         yield Problem("info", f"{len(library.skills):,} skills load")
     told = dict.fromkeys(
