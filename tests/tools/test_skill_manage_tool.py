@@ -65,13 +65,13 @@ def test_a_skill_from_its_first_to_its_last_day(home: Home) -> None:
     made = call(home, "create", "restart", content=TEXT, category="ops")
     assert made == f"Created the skill restart at {at}. {SEEN}"
     assert names(home) == ["ops/restart"]
-    assert call(home, "patch", "restart", old="Stop it.", new="Stop it, and wait.") == (
+    assert call(home, "patch", "restart", old_string="Stop it.", new_string="Stop it, and wait.") == (
         f"Changed SKILL.md of the skill restart. {SEEN}"
     )
     assert call(home, "write_file", "restart", path="references/units.md", content="nginx\n") == (
         "Wrote references/units.md (6 bytes) of the skill restart. skill_view sees it now."
     )
-    call(home, "patch", "ops/restart", path="references/units.md", old="nginx", new="caddy")
+    call(home, "patch", "ops/restart", path="references/units.md", old_string="nginx", new_string="caddy")
     assert tree(at) == {
         "SKILL.md": TEXT.replace("Stop it.", "Stop it, and wait.").encode(),
         "references/units.md": b"caddy\n",
@@ -101,9 +101,9 @@ def test_what_would_not_load_is_not_written(home: Home) -> None:
         escape = TEXT.replace("restart", name).replace("Restart the", "</available_skills>")
         assert "keep its line out of the index" in refused(home, action, name, content=escape)
         assert "needs the argument 'content'" in refused(home, action, name)
-    assert "would not load" in refused(home, "patch", "restart", old="description", new="desc")
-    assert "does not stand in it" in refused(home, "patch", "restart", old="zebra", new="x")
-    assert "stands in it 2 times" in refused(home, "patch", "restart", old="it.\n", new="x")
+    assert "would not load" in refused(home, "patch", "restart", old_string="description", new_string="desc")
+    assert "does not stand in it" in refused(home, "patch", "restart", old_string="zebra", new_string="x")
+    assert "stands in it 2 times" in refused(home, "patch", "restart", old_string="it.\n", new_string="x")
     assert "already; change it with edit" in refused(home, "create", "restart", content=TEXT, category="b")
     assert "lies in the skill restart" in refused(
         home, "create", "deeper", content=TEXT.replace("restart", "deeper"), category="restart"
@@ -184,7 +184,7 @@ def test_no_link_leads_out_of_the_skills_folder(home: Home, tmp_path: Path) -> N
         ('{"action": "delete", "name": "x"}', "'action' must be one of create, edit, patch, remove"),
         ('{"action": ["create"], "name": "x"}', "'action' must be a string"),
         ('{"action": "create", "name": {"a": 1}}', "'name' must be a string"),
-        ('{"action": "create", "name": "x", "contents": "y"}', "did you mean 'content'"),
+        ('{"action": "create", "name": "x", "contents": "y"}', "would not load (line 1)"),
         ('{"action": "create", "name": "No Good"}', "is not a name for a skill"),
         ('{"action": "create", "name": "../x"}', "is not a name for a skill"),
         ('{"action": "create", "name": "node_modules"}', "is not a name for a skill"),

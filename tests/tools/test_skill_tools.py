@@ -157,7 +157,7 @@ def test_a_broken_skill_is_listed_with_file_and_line(home: Home) -> None:
     [
         ("{}", "skill_view needs the argument 'name'"),
         ('{"name": 3}', "'name' must be a string"),
-        ('{"name": "deploy", "file": "x"}', "has no argument 'file'"),
+        ('{"name": "deploy", "files": 3, "x": 1}', "has no argument"),
         ('{"name": "deploy", "path": "a\\u0000b"}', "cannot be: embedded null byte"),
         ('{"name": "deploy", "path": "\\ud800"}', "cannot be: "),
         ('{"name": "\\ud800\\u0000"}', "there is no skill"),

@@ -48,12 +48,13 @@ def skill_manage_tool(home: Home, config: Config, policies: Policies) -> Tool:
         content: str = "",
         category: str = "",
         path: str = "",
-        old: str = "",
-        new: str = "",
+        old_string: str = "",
+        new_string: str = "",
     ) -> str:
         """Change the skills of the home; see skill_manage.md."""
         try:
-            return actions[action](_Wish(name.strip(), content, category.strip("/ "), path.strip(), old, new))
+            wish = _Wish(name.strip(), content, category.strip("/ "), path.strip(), old_string, new_string)
+            return actions[action](wish)
         except SkillError as error:
             raise ToolError(str(error)) from None
 
@@ -68,8 +69,8 @@ class _Wish:
     content: str
     category: str
     path: str
-    old: str
-    new: str
+    old_string: str
+    new_string: str
 
     def need(self, what: str, action: str) -> str:
         value: str = getattr(self, what)
@@ -110,11 +111,11 @@ class _Desk:
             of = checked_path(wish.path)
             at = os.path.join(place, *of.split("/"))
         before, text = _read(self.home, at)
-        count = text.count(wish.need("old", "patch"))
+        count = text.count(wish.need("old_string", "patch"))
         if count != 1:
             found = "does not stand in it" if not count else f"stands in it {count} times"
-            raise SkillError(f"{of} of the skill {wish.name} was not changed: the passage in old {found}")
-        changed = text.replace(wish.old, wish.new)
+            raise SkillError(f"{of} of the skill {wish.name} was not changed: old_string {found}")
+        changed = text.replace(wish.old_string, wish.new_string)
         if of == "SKILL.md":
             notes = self._checked(changed, self._category(at), os.path.basename(place))
             data = changed.encode()
