@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import uuid
 from collections import deque
@@ -22,6 +23,7 @@ from hermes.agent.personality import find_personality, personalities
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Clock, Session
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, working_directory
+from hermes.agent.taking_back import take_back
 from hermes.config import environment
 from hermes.contracts import Model, Whose
 from hermes.errors import UsageError
@@ -183,6 +185,10 @@ class AIAgent:
         self._steering.clear()
         return said
 
+    def unheard(self) -> Sequence[str]:
+        """What was said to steer and came too late to be heard; it is given once."""
+        return self._drain()
+
     # -- change -------------------------------------------------------------------------------------------
 
     def set_personality(self, name: str) -> None:
@@ -207,6 +213,13 @@ class AIAgent:
         return (
             f"{name} comes at the next boundary: a new session, /refresh (it tells the price) or /compress."
         )
+
+    def only_tools(self, names: Iterable[str]) -> None:
+        """Have only these tools, in the order they have anyway. UsageError for an unknown one."""
+        wanted = set(names)
+        if unknown := sorted(wanted - self.tools.keys()):
+            raise UsageError(f"there is no tool {unknown[0]!r}; the tools are {', '.join(self.tools)}")
+        self.tools = {name: tool for name, tool in self.tools.items() if name in wanted}
 
     def _callable(self, session: Session) -> dict[str, Tool]:
         """The tools of the session's frozen list, as they are now."""
@@ -254,6 +267,25 @@ class AIAgent:
         finally:
             await self.store.release(session.record.id, self._holder)
         return session.prompt
+
+    async def look(self) -> Session | None:
+        """The session as it stands, also before a stored one is gone on with; None before the first word."""
+        if self.session is None and self.session_id:
+            session = await self._hold()
+            await self.store.release(session.record.id, self._holder)
+        return self.session
+
+    async def undo(self) -> Message | None:
+        """Take back the last turn; the person's message of it, or None when there is none to take back.
+
+        An epoch ends: the model no longer sees the turn, which stays on record. What stays is sent in the
+        same bytes as before, so that it is still cached.
+        """
+        session = await self._hold()
+        try:
+            return await take_back(session)
+        finally:
+            await self.store.release(session.record.id, self._holder)
 
     async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Have the older messages summarised now; `focus` names what is to be kept with special care."""
@@ -325,6 +357,7 @@ class AIAgent:
             model=self.model.profile.name,
             provider=self.model.profile.provider,
             codec=self.model.codec.name,
+            state=json.dumps({"cwd": self.workdir.path}, ensure_ascii=False),
         )
         prompt = self._prompt(session_id)
         return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)

@@ -2,81 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from hermes.messages import ToolCall
-from tests.cli.runner import Done, hermes
-from tests.providers.loopback import Loopback, Reply
-from tests.world import make_home, make_project, write
-
-
-class Served:
-    """A home whose model is the loopback provider, and a project to talk in."""
-
-    def __init__(self, root: Path, provider: Loopback) -> None:
-        self.provider = provider
-        self.home = root / "home"
-        make_home(self.home)
-        self.project = make_project(root / "atlas")
-        write(self.home / "config.yaml", f"model:\n  default: scripted-1\n  base_url: {provider.base_url}\n")
-
-    def chat(self, *arguments: str, stdin: str = "", **environ: str) -> Done:
-        program = "import sys; from hermes.cli.entry import main; sys.exit(main())"
-        variables = {
-            "PATH": os.environ["PATH"],
-            "HERMES_HOME": str(self.home),
-            "SHELL": "/bin/bash",
-            **environ,
-        }
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", program, "chat", *arguments],
-            env=variables,
-            cwd=self.project,
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=60,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    def hermes(self, *arguments: str) -> Done:
-        return hermes(*arguments, home=self.home, cwd=self.project)
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
-    """Start the provider with its replies, in a thread of its own."""
-    stop, pool = Event(), ThreadPoolExecutor(1)
-
-    def start(*replies: Reply | str) -> Served:
-        ready = Event()
-        provider = Loopback(replies)
-
-        async def run() -> None:
-            async with provider.running():
-                ready.set()
-                await asyncio.to_thread(stop.wait)
-
-        pool.submit(asyncio.run, run())
-        assert ready.wait(10)
-        return Served(tmp_path, provider)
-
-    yield start
-    stop.set()
-    pool.shutdown()
-
+from tests.cli.runner import hermes
+from tests.cli.served import Served
+from tests.providers.loopback import Reply
+from tests.world import write
 
 Serve = Callable[..., Served]
 
@@ -131,13 +67,16 @@ def test_a_session_is_gone_on_with(serve: Serve) -> None:
 def test_events_as_json_lines(serve: Serve) -> None:
     served = serve("ok")
     events = [json.loads(line) for line in served.chat("-q", "x", "--json").out.splitlines()]
-    assert [e["event"] for e in events] == ["TextShown", "TurnEnded"]
+    assert [e["event"] for e in events] == ["text", "ended"]
     assert events[-1] == {
-        "event": "TurnEnded",
+        "event": "ended",
         "text": "ok",
-        "usage": events[-1]["usage"],
-        "calls": 1,
         "reason": "done",
+        "calls": 1,
+        "session": events[-1]["session"],
+        "model": "scripted-1",
+        "usage": events[-1]["usage"],
+        "dollars": None,
     }
 
 

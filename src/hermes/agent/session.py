@@ -80,8 +80,8 @@ class Session:
     """A session that is open in this process. `visible` are the messages the model sees, oldest first.
 
     `record` is without the prompt and the tools, which stand beside it. `answered` says how many messages, in
-    how many fragments, the last answered call of the epoch had; `interrupted`, that the last turn of another
-    process did not come to its end.
+    how many fragments, the last answered call of the epoch had; `last` is what the last call used;
+    `interrupted`, that the last turn of another process did not come to its end.
     """
 
     record: SessionRecord
@@ -96,6 +96,7 @@ class Session:
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     last_input: int = 0
+    last: Usage = field(default_factory=Usage)
     answered: tuple[int, int] = (0, 0)
     interrupted: bool = False
     _chain: str = NO_CHAIN
@@ -156,6 +157,7 @@ class Session:
             session.usage = session.usage.plus(call.usage)
             session._noted = call.prompt or session._noted[0], call.provider or session._noted[1]
         session._past = tuple(call for call in calls if call.epoch == record.epoch)
+        session.last = calls[-1].usage if calls else Usage()
         heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE]
         if heard:
             last = heard[-1]
@@ -284,8 +286,8 @@ class Session:
             chain=self._chain if shared == len(self.fragments) else chain(NO_CHAIN, self.fragments[:shared]),
             messages=self.next_seq,
         )
-        self.usage = self.usage.plus(call.usage)
         noted = self._made_from(self._foretold(noted, request, codec, profile), profile)
+        self.usage, self.last = self.usage.plus(call.usage), call.usage
         self._unsaved.calls.append(noted)
 
     def _foretold(

@@ -1,152 +1,159 @@
-"""`hermes chat`: ask once, or talk line by line."""
+"""`hermes chat`: ask once, or talk."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
-import signal
+import os
+import stat
 import sys
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from hermes.cli.screen import show_notices, wants_colour
-from hermes.commands import Conversation, answer
-from hermes.provenance import as_data
+from hermes.config import environment
+from hermes.errors import UsageError
 from hermes.run_agent import AIAgent
-from hermes.turns import (
-    AnswerRestarted,
-    Event,
-    NoticeShown,
-    ReasoningShown,
-    TextShown,
-    ToolFinished,
-    ToolStarted,
-    TurnEnded,
-    TurnRequest,
+
+FORMATS = ("text", "json", "stream-json")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the options ask for. `tools` is `None` for all."""
+
+    query: str
+    model: str
+    cwd: str
+    resume: str
+    latest: bool
+    personality: str
+    tools: tuple[str, ...] | None
+    max_turns: int | None
+    output: str
+    plain: bool
+
+
+_OPTIONS = (
+    click.option("-q", "--query", default="", help="Ask this and end; - reads it.", metavar="TEXT"),
+    click.option("--model", default="", help="The model, as provider:name or name.", metavar="MODEL"),
+    click.option("--cwd", default="", help="Work in this directory.", metavar="DIR"),
+    click.option("--resume", default="", help="Go on with this session.", metavar="ID"),
+    click.option("-c", "--continue", "latest", is_flag=True, help="Go on with the last session here."),
+    click.option("--personality", default="", help="Take on a personality.", metavar="NAME"),
+    click.option("--tools", default=None, help="Only these, with commas; none for none.", metavar="NAMES"),
+    click.option("--max-turns", type=click.IntRange(1), help="So many calls of the model.", metavar="N"),
+    click.option("--output-format", type=click.Choice(FORMATS), default="text", help="Of the answer."),
+    click.option("--json", "as_json", is_flag=True, help="The same as --output-format stream-json."),
+    click.option("--plain", is_flag=True, help="Talk line by line, without colours and status line."),
 )
 
-EXIT_CODES = {"done": 0, "length": 0, "max_turns": 3, "refused": 4, "failed": 5, "cancelled": 130}
+
+def _with_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
 
 
 @click.command("chat")
-@click.option("-q", "--query", default="", help="Ask this, print the answer, and end.", metavar="TEXT")
-@click.option("--model", default="", help="The model, as provider:name or name.", metavar="MODEL")
-@click.option("--cwd", default="", help="Work in this directory.", metavar="DIR")
-@click.option("--resume", default="", help="Go on with this session.", metavar="ID")
-@click.option("--personality", default="", help="Take on a personality.", metavar="NAME")
-@click.option("--json", "as_json", is_flag=True, help="Every event as a line of JSON.")
+@_with_options
 @click.pass_context
 def command(
-    ctx: click.Context, query: str, model: str, cwd: str, resume: str, personality: str, as_json: bool
+    ctx: click.Context, /, tools: str | None, output_format: str, as_json: bool, **given: Any
 ) -> None:
     """Talk with the agent.
 
-    With -q, or with text on standard input, one question is asked and its answer printed; without,
-    a conversation begins, in which lines with a slash are commands (/help).
+    With -q, or with text on standard input, one question is asked and its answer printed. What comes
+    on standard input beside -q is put behind the question. Without either a conversation begins, in
+    which lines with a slash are commands (/help).
 
-    Exit codes: 0 answered, 3 out of steps, 4 refused, 5 failed, 130 stopped.
+    Exit codes: 0 answered, 1 an error, 2 a mistake in the command, 3 out of steps, 4 refused, 5 failed,
+    130 stopped.
     """
-    if not query and not sys.stdin.isatty():
-        query = sys.stdin.read()
-        if not query.strip():
-            raise click.UsageError("there is nothing to ask: standard input is empty and -q is not given")
-
-    async def talk() -> int:
-        agent = AIAgent(model=model, cwd=cwd, session_id=resume)
-        try:
-            if personality:
-                agent.set_personality(personality)
-            conversation = Conversation(agent)
-            show_notices(agent.notices, quiet=True)
-            if query:
-                return await _turn(conversation, query, as_json)
-            return await _converse(conversation, as_json)
-        finally:
-            await agent.close()
-
+    wanted = Wanted(
+        query=_asked(given.pop("query")),
+        tools=None if tools is None else _names(tools),
+        output="stream-json" if as_json else output_format,
+        **given,
+    )
     try:
-        ctx.exit(asyncio.run(talk()))
+        ctx.exit(asyncio.run(_talk(wanted)))
     except KeyboardInterrupt:
         click.echo("Stopped.", err=True)
         ctx.exit(130)
 
 
-async def _converse(conversation: Conversation, as_json: bool) -> int:
-    """Line by line until the person leaves."""
-    click.echo("Say something; /help lists the commands, Ctrl-D leaves.", err=True)
-    while not conversation.ended:
-        try:
-            line = await asyncio.to_thread(input, "> ")
-        except EOFError:
-            break
-        if line.startswith("/"):
-            click.echo(await answer(conversation, line))
-        elif line.strip():
-            await _stoppable(_turn(conversation, line, as_json))
-    return 0
+def _asked(query: str) -> str:
+    """The question: what -q says, what comes on standard input, or both; "" for a conversation."""
+    if query and query != "-" and not _is_fed(sys.stdin.fileno()):
+        return query
+    if not query and sys.stdin.isatty():
+        return ""
+    said = sys.stdin.read()
+    if query in ("", "-"):
+        if not said.strip():
+            raise click.UsageError("there is nothing to ask: standard input is empty and -q is not given")
+        return said
+    return f"{query}\n\n{said}" if said.strip() else query
 
 
-async def _stoppable(turn: Coroutine[Any, Any, int]) -> None:
-    """A turn that Ctrl-C stops, and only the turn: the conversation goes on."""
-    task, loop = asyncio.create_task(turn), asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):  # Windows has no such handlers; there it ends the program
-        loop.add_signal_handler(signal.SIGINT, task.cancel)
+def _is_fed(descriptor: int) -> bool:
+    """Whether someone may write to standard input: a pipe or a file, not a terminal or nothing."""
     try:
-        await task
-    except asyncio.CancelledError:
-        click.echo("\nStopped; what was said is kept.", err=True)
-    finally:
-        with contextlib.suppress(NotImplementedError):
-            loop.remove_signal_handler(signal.SIGINT)
+        mode = os.fstat(descriptor).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-async def _turn(conversation: Conversation, text: str, as_json: bool) -> int:
-    show = _show_json if as_json else _show
-    events: AsyncGenerator[Event, None] = conversation.agent.run(TurnRequest(text))
-    reason = "failed"
+def _names(given: str) -> tuple[str, ...]:
+    names = tuple(name for part in given.split(",") if (name := part.strip()))
+    return () if names == ("none",) else names
+
+
+async def _talk(wanted: Wanted) -> int:
+    agent = AIAgent(model=wanted.model, cwd=wanted.cwd, session_id=wanted.resume)
     try:
-        async for event in events:
-            show(event)
-            if isinstance(event, TurnEnded):
-                reason = event.reason
+        await _prepare(agent, wanted)
+        if wanted.query:
+            from hermes.cli.ask import ask_once
+
+            show_notices(agent.notices, quiet=True)
+            return await ask_once(agent, wanted.query, wanted.output)
+        if wanted.plain or wanted.output != "text" or not _can_draw():
+            from hermes.cli.lines import converse_in_lines
+
+            show_notices(agent.notices, quiet=True)
+            return await converse_in_lines(agent, wanted.output)
+        from hermes.cli.repl.talk import converse
+
+        return await converse(agent, colour=wants_colour(sys.stdout))
     finally:
-        await events.aclose()
-    return EXIT_CODES[reason]
+        await agent.close()
 
 
-def _show(event: Event) -> None:
-    """One event on the screen: the answer on stdout, everything else on stderr."""
-    match event:
-        case TextShown(text):
-            click.echo(text, nl=False)
-        case ToolStarted(call):
-            _aside(f"· {call.name} {_short(call.arguments)}")
-        case ToolFinished(call, _, error, seconds):
-            _aside(f"  {call.name} {'failed' if error else 'done'} in {seconds:.1f} s")
-        case AnswerRestarted(reason):
-            _aside(f"\n{reason}; the answer begins anew")
-        case NoticeShown(notice):
-            show_notices((notice,))
-        case TurnEnded(_, _, _, reason):
-            click.echo()
-            if reason != "done":
-                _aside(f"(ended: {reason})")
-        case ReasoningShown():
-            pass
+async def _prepare(agent: AIAgent, wanted: Wanted) -> None:
+    """Set the agent up as the options ask. UsageError for what does not exist."""
+    if wanted.tools is not None:
+        agent.only_tools(wanted.tools)
+    if wanted.max_turns:
+        from dataclasses import replace
+
+        agent.limits = replace(agent.limits, max_turns=wanted.max_turns)
+    if wanted.latest and not wanted.resume:
+        from hermes.sessions.places import last_of_place
+
+        agent.session_id = await last_of_place(agent.store, agent.workdir.path)
+        if not agent.session_id:
+            raise UsageError(f"no session was begun in {agent.workdir.path} yet; leave --continue out")
+    if agent.session_id:
+        agent.session_id = await agent.store.resolve(agent.session_id)
+    if wanted.personality:
+        agent.set_personality(wanted.personality)
 
 
-def _aside(text: str) -> None:
-    click.echo(click.style(text, dim=True), err=True, color=wants_colour(sys.stderr))
-
-
-def _short(arguments: str, width: int = 80) -> str:
-    line = " ".join(arguments.split())
-    return line if len(line) <= width else line[: width - 1] + "…"
-
-
-def _show_json(event: Event) -> None:
-    body = {"event": type(event).__name__, **as_data(event)}
-    click.echo(json.dumps(body, ensure_ascii=False))
+def _can_draw() -> bool:
+    """Whether there is a terminal that can move its cursor."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not environment().dumb_terminal

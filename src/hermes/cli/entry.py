@@ -16,6 +16,8 @@ def main() -> int:
 
         sys.stdout.write(f"hermes {__version__}\n")
         return 0
+    if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
+        arguments = ["chat"]
     if arguments in ([], ["--help"], ["-h"]):
         # The text is click's own for an 80 column terminal; a test holds them equal.
         with open(_HELP, encoding="utf-8") as text:

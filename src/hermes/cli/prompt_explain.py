@@ -11,10 +11,10 @@ import click
 
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import show_notices, wants_colour
-from hermes.inspect.explain import Culprit, Explanation, Part, Row, explain, who_put
+from hermes.inspect.explain import Culprit, Explanation, explain, who_put
+from hermes.inspect.table import Line, table
 from hermes.provenance import as_data
 
-_BAR = 12
 _TIER_COLOURS = {"stable": "green", "context": "blue", "volatile": "magenta"}
 
 
@@ -38,7 +38,7 @@ def command(asked: Asked, text: str, offset: int | None, decisions: bool, as_jso
         _show_json(explanation, built)
         return
     for line in table(explanation, shutil.get_terminal_size((100, 24)).columns):
-        click.echo(line, color=wants_colour(sys.stdout))
+        click.echo(_styled(line), color=wants_colour(sys.stdout))
     if decisions:
         _show_decisions(built)
     show_notices(built.notices)
@@ -73,46 +73,7 @@ def _show_decisions(built: Built) -> None:
         click.echo(f"  {d.verdict:<16} {d.path or '-'}" + (f"  ({d.detail})" if d.detail else ""))
 
 
-def table(explanation: Explanation, width: int) -> list[str]:
-    """The explanation as lines for a terminal of that width, styled."""
-    width = max(60, min(width, 140))
-    name = width - 36 - _BAR
-    head = f"{'tier / section':<{name}}{'chars':>9}{'tokens':>9}{'share':>8}  "
-    lines = [click.style(head.rstrip(), bold=True)]
-    tier = ""
-    for row in explanation.rows:
-        if row.tier != tier:
-            tier = row.tier
-            lines.append(click.style(tier, fg=_TIER_COLOURS[tier], bold=True))
-        lines.append(_row(row, name))
-        lines += [_part(part, name) for part in row.parts if len(row.parts) > 1 or part.path]
-    lines.append(f"{'total':<{name}}{explanation.chars:>9,}{explanation.tokens:>9,}{'100 %':>8}")
-    lines.append(f"tokens: {explanation.method}")
-    return lines
-
-
-def _row(row: Row, name: int) -> str:
-    bar = "█" * round(row.share * _BAR) or "▏"
-    label = f"  {row.section}" + _count(len(row.notices))
-    share = f"{row.share * 100:.1f} %"
-    return f"{_fit(label, name)}{row.chars:>9,}{row.tokens:>9,}{share:>8}  {bar}"
-
-
-def _count(notices: int) -> str:
-    return f" ({notices} notice{'s' if notices > 1 else ''})" if notices else ""
-
-
-def _part(part: Part, name: int) -> str:
-    lines = f":{part.first_line}-{part.last_line}" if part.first_line else ""
-    done = f" [{', '.join(part.transforms)}]" if part.transforms else ""
-    label = _fit(f"    {_shorten(part.path + lines, name - 5 - len(done))}{done}", name)
-    return click.style(f"{label}{part.chars:>9,}{part.tokens:>9,}", dim=True)
-
-
-def _fit(text: str, width: int) -> str:
-    return text[: width - 1].ljust(width) if len(text) >= width else text.ljust(width)
-
-
-def _shorten(path: str, width: int) -> str:
-    """A long path loses its head: the file's name is what people look for."""
-    return path if len(path) <= width or width < 8 else "…" + path[-(width - 1) :]
+def _styled(line: Line) -> str:
+    if line.kind == "tier":
+        return click.style(line.text, fg=_TIER_COLOURS[line.tier], bold=True)
+    return click.style(line.text, bold=line.kind == "head" or None, dim=line.kind == "part" or None)

@@ -29,6 +29,12 @@ def plain(text: str) -> str:
     return _OBEYED.sub("\ufffd", text)
 
 
+def plain_lines(text: str) -> str:
+    """The same, with its lines and tabs kept."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(map(plain, lines))
+
+
 def wants_colour(stream: object) -> bool:
     """Whether a stream is a terminal whose owner has not asked for no colour."""
     is_terminal = getattr(stream, "isatty", lambda: False)()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from hermes.commands import cache, conversation
+from collections.abc import Iterable
+
+from hermes.commands import cache, conversation, looking, taking_away, taking_back
 from hermes.commands.records import Command, Conversation
 from hermes.errors import HermesError
 
-__all__ = ["COMMANDS", "Command", "Conversation", "answer"]
+__all__ = ["COMMANDS", "Command", "Conversation", "answer", "words_for"]
 
 
 async def answer(talk: Conversation, line: str) -> str:
@@ -25,6 +27,12 @@ async def answer(talk: Conversation, line: str) -> str:
         return str(error)
 
 
+def words_for(talk: Conversation, name: str) -> Iterable[tuple[str, str]]:
+    """The words that a command may take as its argument, each with its meaning."""
+    command = COMMANDS.get(name)
+    return command.words(talk) if command and command.words else ()
+
+
 async def _help(talk: Conversation, argument: str) -> str:
     names = {c.name: c for c in COMMANDS.values()}
     return "\n".join(f"/{c.name + ' ' + c.takes:<22} {c.meaning}" for c in names.values())
@@ -34,18 +42,47 @@ _TABLE = (
     Command("new", "Begin a new session.", conversation.new),
     Command("reset", "The same.", conversation.new),
     Command(
-        "personality", "Show or change the personality of this session.", conversation.personality, "[NAME]"
+        "personality",
+        "Show or change the personality of this session.",
+        conversation.personality,
+        "[NAME]",
+        words=conversation.personality_words,
     ),
-    Command("tools", "The tools of this session; switch one on or off.", conversation.tools, "[on|off NAME]"),
+    Command(
+        "tools",
+        "The tools of this session; switch one on or off.",
+        conversation.tools,
+        "[on|off NAME]",
+        anytime=True,
+        words=conversation.tool_words,
+    ),
     Command("model", "Show or change the model.", conversation.model, "[NAME]"),
-    Command("prompt", "The frozen prompt of this session.", conversation.prompt),
-    Command("usage", "What this session has cost, and how much of it was cached.", conversation.usage),
-    Command("cache", "What came from the prompt cache, and why not more.", cache.cache, "[CALL]"),
+    Command(
+        "prompt",
+        "What the frozen prompt is made of; its text; who put TEXT there.",
+        looking.prompt,
+        "[full|TEXT]",
+        anytime=True,
+        words=looking.prompt_words,
+    ),
+    Command("context", "What fills the context window.", looking.context, anytime=True),
+    Command(
+        "usage", "What this session has cost, and how much of it was cached.", looking.usage, anytime=True
+    ),
+    Command(
+        "cache", "What came from the prompt cache, and why not more.", cache.cache, "[CALL]", anytime=True
+    ),
     Command("refresh", "Build the prompt anew; the price is told first.", conversation.refresh, "[yes]"),
     Command("compress", "Summarise the conversation so far.", conversation.compress, "[FOCUS]"),
-    Command("sessions", "The last sessions.", conversation.sessions),
-    Command("resume", "Go on with another session.", conversation.resume, "ID"),
-    Command("help", "This list.", _help),
+    Command("undo", "Take back the last turn.", taking_back.undo),
+    Command("retry", "Take back the last turn and say the same again.", taking_back.retry),
+    Command("copy", "Copy the last answer, or its Nth code block.", taking_away.copy, "[N]", anytime=True),
+    Command(
+        "export", "Write the conversation as Markdown or JSON.", taking_away.export, "[FILE]", anytime=True
+    ),
+    Command("sessions", "The last sessions.", conversation.sessions, anytime=True),
+    Command("resume", "Go on with another session.", conversation.resume, "[ID]"),
+    Command("help", "This list.", _help, anytime=True),
     Command("quit", "Leave.", conversation.leave),
 )
 COMMANDS = {command.name: command for command in _TABLE}

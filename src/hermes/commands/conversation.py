@@ -6,7 +6,7 @@ from hermes.agent.personality import personalities
 from hermes.commands.records import Conversation
 from hermes.errors import UsageError
 from hermes.providers.connect import connect
-from hermes.turns import NoticeShown
+from hermes.turns import NoticeShown, Question
 
 
 async def new(conversation: Conversation, argument: str) -> str:
@@ -22,6 +22,15 @@ async def personality(conversation: Conversation, argument: str) -> str:
     known, _ = personalities(agent.sources.config.agent.personalities)
     lines = [f"{'*' if p.name == agent.personality else ' '} {p.name:<12} {p.description}" for p in known]
     return "\n".join([*lines, f"{' ' if agent.personality else '*'} none"])
+
+
+def personality_words(conversation: Conversation) -> list[tuple[str, str]]:
+    known, _ = personalities(conversation.agent.sources.config.agent.personalities)
+    return [*((p.name, p.description) for p in known), ("none", "as SOUL.md has it")]
+
+
+def tool_words(conversation: Conversation) -> list[tuple[str, str]]:
+    return [("on", "switch one on"), ("off", "switch one off")]
 
 
 async def tools(conversation: Conversation, argument: str) -> str:
@@ -44,25 +53,6 @@ async def model(conversation: Conversation, argument: str) -> str:
         agent.set_model(connect(argument, agent.sources.config))
     profile = agent.model.profile
     return f"Model: {profile.name}" + (f" at {profile.provider}" if profile.provider else "")
-
-
-async def prompt(conversation: Conversation, argument: str) -> str:
-    session = conversation.agent.session
-    if session is None:
-        raise UsageError("The session has not begun; hermes prompt show tells what it would get.")
-    return session.prompt.text
-
-
-async def usage(conversation: Conversation, argument: str) -> str:
-    session = conversation.agent.session
-    if session is None:
-        return "Nothing has been asked yet."
-    u = session.usage
-    share = 100 * u.cache_read // u.input if u.input else 0
-    return (
-        f"{session.calls} calls, {u.input:,} tokens in ({u.cache_read:,} from the cache, {share} %; "
-        f"{u.cache_write:,} written to it), {u.output:,} out"
-    )
 
 
 async def refresh(conversation: Conversation, argument: str) -> str:
@@ -91,12 +81,25 @@ async def sessions(conversation: Conversation, argument: str) -> str:
 
 
 async def resume(conversation: Conversation, argument: str) -> str:
-    if not argument:
+    agent = conversation.agent
+    name = argument or await _picked(conversation)
+    if not name:
         raise UsageError("Say which: /resume ID. /sessions lists them.")
-    session_id = await conversation.agent.store.resolve(argument)
-    conversation.agent.reset()
-    conversation.agent.session_id = session_id
+    session_id = await agent.store.resolve(name)
+    agent.reset()
+    agent.session_id = session_id
     return f"Going on with session {session_id}."
+
+
+async def _picked(conversation: Conversation) -> str:
+    """The session that the person picks from the last ones; "" where nobody can be asked."""
+    agent = conversation.agent
+    found = [s for s in await agent.store.list(limit=10) if s.id != agent.session_id]
+    named = {f"{s.updated[:16].replace('T', ' ')}  {s.title or s.id}": s.id for s in found}
+    if not named:
+        raise UsageError("There is no other session yet.")
+    said = await agent.ask(Question("clarify", "Which session do you want to go on with?", tuple(named)))
+    return named.get(said, said)
 
 
 async def leave(conversation: Conversation, argument: str) -> str:

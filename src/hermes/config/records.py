@@ -207,12 +207,14 @@ DEFAULTS = Config()
 class Environment(_Record):
     """What the environment asks for, beside HERMES_HOME.
 
-    `ephemeral_system_prompt` is added to each call; `no_color` as no-color.org has it; `cwd` is a
-    working directory that goes before the configured one; `host` holds the variables that tell of the host.
+    `ephemeral_system_prompt` is added to each call; `no_color` as no-color.org has it; a `dumb_terminal`
+    cannot move its cursor; `cwd` is a working directory that goes before the configured one; `host` holds
+    the variables that tell of the host.
     """
 
     ephemeral_system_prompt: str = ""
     no_color: bool = False
+    dumb_terminal: bool = False
     cwd: str = ""
     host: Mapping[str, str] = field(default_factory=_nothing)
 
@@ -226,6 +228,7 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
     return Environment(
         ephemeral_system_prompt=given.get("HERMES_EPHEMERAL_SYSTEM_PROMPT", ""),
         no_color=bool(given.get("NO_COLOR", "")),
+        dumb_terminal=given.get("TERM", "") == "dumb",
         cwd=given.get("TERMINAL_CWD", "").strip(),
         host={name: given[name] for name in _HOST if name in given},
     )

@@ -1,0 +1,179 @@
+"""One turn for people and for scripts: the answer on stdout, as text or as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from hermes.cli.screen import plain, plain_lines, show_notices, wants_colour
+from hermes.run_agent import AIAgent
+from hermes.turns import (
+    AnswerRestarted,
+    Event,
+    NoticeShown,
+    Question,
+    ReasoningShown,
+    TextShown,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+    TurnRequest,
+)
+
+EXIT_CODES = {"done": 0, "length": 0, "max_turns": 3, "refused": 4, "failed": 5, "cancelled": 130}
+
+
+async def ask_once(agent: AIAgent, text: str, output: str = "text") -> int:
+    """One turn, shown as it goes; the exit code."""
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        agent.ask = ask_in_lines
+    collected = Collected()
+    tell = _show_line if output == "stream-json" else collected.take
+    events: AsyncGenerator[Event, None] = agent.run(TurnRequest(text))
+    reason = "failed"
+    try:
+        async for event in events:
+            show_text(event) if output == "text" else tell(described(event, agent))
+            if isinstance(event, TurnEnded):
+                reason = event.reason
+    finally:
+        await events.aclose()
+    if output == "json":
+        click.echo(json.dumps(collected.body, ensure_ascii=False))
+    return EXIT_CODES[reason]
+
+
+def show_text(event: Event) -> None:
+    """One event for a person: the answer on stdout, everything else on stderr."""
+    match event:
+        case TextShown(text):
+            click.echo(_for(sys.stdout)(text), nl=False)
+        case ToolStarted(call):
+            _aside(f"· {call.name} {_short(call.arguments)}")
+        case ToolFinished(call, _, error, seconds):
+            _aside(f"  {call.name} {'failed' if error else 'done'} in {seconds:.1f} s")
+        case AnswerRestarted(reason):
+            click.echo(err=True)
+            _aside(f"{reason}; the answer begins anew")
+        case NoticeShown(notice):
+            show_notices((notice,))
+        case TurnEnded(_, _, _, reason):
+            click.echo()
+            if reason != "done":
+                _aside(f"(ended: {reason})")
+        case ReasoningShown():
+            pass
+
+
+def _for(stream: object) -> Callable[[str], str]:
+    """A terminal is spared what it would obey; a file gets every character."""
+    return plain_lines if getattr(stream, "isatty", lambda: False)() else str
+
+
+def _aside(text: str) -> None:
+    click.echo(click.style(plain(text), dim=True), err=True, color=wants_colour(sys.stderr))
+
+
+def _short(arguments: str, width: int = 80) -> str:
+    line = " ".join(arguments.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+# -- JSON: these names are promised in docs/chat.md ---------------------------------------------------------
+
+
+_NAMES = {
+    TextShown: "text",
+    ReasoningShown: "reasoning",
+    AnswerRestarted: "restarted",
+    ToolStarted: "tool_started",
+    ToolFinished: "tool_finished",
+    NoticeShown: "notice",
+    TurnEnded: "ended",
+}
+
+
+def described(event: Event, agent: AIAgent) -> dict[str, Any]:
+    """An event as JSON has it."""
+    return {"event": _NAMES[type(event)], **_body(event, agent)}
+
+
+def _body(event: Event, agent: AIAgent) -> dict[str, Any]:
+    match event:
+        case ToolStarted(call):
+            return asdict(call)
+        case ToolFinished(call, result, error, seconds):
+            return {**asdict(call), "result": result, "error": error, "seconds": round(seconds, 3)}
+        case NoticeShown(notice):
+            return {"level": notice.level, "text": notice.text}
+        case TurnEnded(_, usage, _, _):
+            from hermes.commands.money import cost
+
+            profile = agent.model.profile
+            spent = cost(usage, profile)
+            return {**asdict(event), "dollars": spent, "session": agent.session_id, "model": profile.name}
+        case _:
+            return asdict(event)
+
+
+def _show_line(body: dict[str, Any]) -> None:
+    click.echo(json.dumps(body, ensure_ascii=False))
+    sys.stdout.flush()
+
+
+class Collected:
+    """A turn as one object: its end, with the tools that ran and the notices."""
+
+    def __init__(self) -> None:
+        self.body: dict[str, Any] = {"text": "", "reason": "failed", "tools": [], "notices": []}
+
+    def take(self, event: dict[str, Any]) -> None:
+        kind = event.pop("event")
+        if kind == "tool_finished":
+            self.body["tools"].append(event)
+        elif kind == "notice":
+            self.body["notices"].append(event)
+        elif kind == "ended":
+            self.body.update(event)
+
+
+# -- questions ----------------------------------------------------------------------------------------------
+
+
+async def ask_in_lines(question: Question) -> str:
+    """Put a question on stderr and read a line; "" when nothing is said."""
+    if question.detail:
+        click.echo(plain_lines(question.detail), err=True)
+    click.echo(f"? {plain(question.text)}", err=True)
+    for n, choice in enumerate(question.choices, 1):
+        click.echo(f"  {n}. {plain(choice)}", err=True)
+    click.echo("? ", nl=False, err=True)
+    said = (await _line()).strip()
+    if said.isdigit() and 0 < int(said) <= len(question.choices):
+        return question.choices[int(said) - 1]
+    begun = [c for c in question.choices if said and c.lower().startswith(said.lower())]
+    if len(begun) == 1:
+        return begun[0]
+    return said if question.kind == "clarify" else ""
+
+
+async def _line() -> str:
+    """A line of standard input, waited for without a thread that would go on waiting after a Ctrl-C."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        loop.add_reader(sys.stdin.fileno(), ready.set)
+    except NotImplementedError:  # Windows
+        return await asyncio.to_thread(sys.stdin.readline)
+    try:
+        await ready.wait()
+        return sys.stdin.readline()
+    finally:
+        with contextlib.suppress(NotImplementedError):
+            loop.remove_reader(sys.stdin.fileno())

@@ -1,0 +1,44 @@
+"""`/undo` and `/retry`: the last turn taken back. Nothing that was said is lost, and what it cost is told."""
+
+from __future__ import annotations
+
+from hermes.commands.money import bill, dollars, profiles
+from hermes.commands.records import Conversation
+from hermes.messages import Message
+
+
+async def undo(conversation: Conversation, argument: str) -> str:
+    taken = await _taken(conversation)
+    if taken is None:
+        return "There is no turn to take back."
+    return f'Taken back: "{_brief(taken.text)}" and all that followed. {await _price(conversation, taken)}'
+
+
+async def retry(conversation: Conversation, argument: str) -> str:
+    taken = await _taken(conversation)
+    if taken is None:
+        return "There is no turn to take back."
+    conversation.say_next = taken.text
+    return f"Once more. {await _price(conversation, taken)}"
+
+
+async def _taken(conversation: Conversation) -> Message | None:
+    return await conversation.agent.undo() if await conversation.agent.look() else None
+
+
+async def _price(conversation: Conversation, taken: Message) -> str:
+    """What the turn has cost, and what it means for the next call."""
+    agent, since = conversation.agent, int(taken.id[1:])
+    calls = [c for c in await agent.store.calls(agent.session_id) if c.messages > since]
+    spent = bill(calls, profiles(agent))
+    tokens = spent.usage.input + spent.usage.output
+    money = f" ({dollars(spent.spent)})" if spent.spent is not None else ""
+    return (
+        f"Its {tokens:,} tokens{money} stay paid and on record; what stays of the conversation is sent in "
+        "the same bytes as before, so that it is still cached."
+    )
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:59] + "…"

@@ -1,0 +1,254 @@
+"""The conversation at a real terminal, driven by keys and read from its screen."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+
+from hermes.messages import ToolCall
+from tests.cli.served import Served
+from tests.cli.terminal import Terminal
+from tests.providers.loopback import Reply
+
+Serve = Callable[..., Served]
+
+
+def terminal(served: Served, *arguments: str, columns: int = 80, rows: int = 24, **environ: str) -> Terminal:
+    return Terminal(*arguments, home=served.home, cwd=served.project, columns=columns, rows=rows, **environ)
+
+
+def test_a_first_conversation(serve: Serve) -> None:
+    served = serve("**Good** day.\n\n- one\n- two\n", "Again.")
+    with terminal(served) as at:
+        shown = at.wait_for("scripted-1")
+        assert "/help lists commands and keys" in shown
+        at.say("hello")
+        shown = at.wait_for("two")
+        assert "› hello\n\nGood day.\n\n • one\n • two" in shown
+        at.say("and?")
+        at.wait_for("Again.")
+        at.type("\x04")
+        assert at.end() == 0
+
+
+def test_a_tool_is_shown_in_a_line_and_expanded_on_demand(serve: Serve) -> None:
+    command = "for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done"
+    call = ToolCall("1", "terminal", json.dumps({"command": command}))
+    served = serve(Reply(calls=(call,)), "Nine lines.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("count")
+        shown = at.wait_for("Nine lines.")
+        assert "● terminal for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done" in shown
+        assert "  line 3\n  … 6 more lines (Ctrl-O, or /expand 1)" in shown
+        assert "line 4" not in shown
+        at.type("\x0f")
+        at.wait_for("line 9")
+        at.say("/expand 7")
+        at.wait_for("Say /expand N with a number from 1 to 1.")
+
+
+def test_control_c_stops_the_turn_and_twice_leaves(serve: Serve) -> None:
+    served = serve(Reply("I begin", hold=True), "Here.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("talk")
+        at.wait_for("I begin")
+        at.type("queued words\r")
+        at.wait_for("queued: queued words")
+        at.type("\x03")
+        shown = at.wait_for("Stopped; what was said is kept.")
+        at.wait_for("› queued words")  # back in the input
+        assert "I begin" in shown
+        at.type("\x03")
+        at.wait_for("› queued words", gone=True)
+        at.say("still there?")
+        at.wait_for("Here.")
+        at.type("\x03")
+        at.wait_for("Ctrl-C again leaves")
+        at.type("\x03")
+        assert at.end() == 0
+
+
+def test_control_c_stops_a_tool(serve: Serve) -> None:
+    call = ToolCall("1", "terminal", '{"command":"echo begun; sleep 60"}')
+    served = serve(Reply(calls=(call,)), "Back.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("sleep")
+        at.wait_for("○ terminal echo begun; sleep 60")
+        at.type("\x03")
+        at.wait_for("Stopped; what was said is kept.")
+        at.say("go on")
+        at.wait_for("Back.")
+    assert "[interrupted: this call was stopped" in served.provider.calls[1].body.decode()
+
+
+def test_what_is_typed_meanwhile_waits_its_turn_or_steers(serve: Serve) -> None:
+    call = ToolCall("1", "terminal", '{"command":"until test -e go; do sleep 0.05; done"}')
+    served = serve(Reply(calls=(call,)), "First.", "Second.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("begin")
+        at.wait_for("○ terminal")
+        at.say("next please")
+        at.wait_for("1 queued")
+        at.say(">> look at the docs only")
+        at.wait_for("1 queued")
+        (served.project / "go").write_text("")
+        shown = at.wait_for("Second.")
+        assert shown.index("First.") < shown.index("› next please") < shown.index("Second.")
+    heard = json.loads(served.provider.calls[1].body)["messages"][-1]
+    assert heard["content"] == "look at the docs only"
+
+
+def test_a_long_paste_is_folded_on_the_screen_and_whole_for_the_model(serve: Serve) -> None:
+    served = serve("Read.")
+    lines = "".join(f"line {n}\n" for n in range(5000))
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.type("see ")
+        at.paste(lines)
+        at.wait_for("› see [pasted 5,000 lines #1]")
+        at.type("\r")
+        at.wait_for("Read.")
+    said = json.loads(served.provider.calls[0].body)["messages"][-1]["content"]
+    assert said.endswith("see " + lines)
+
+
+def test_nothing_that_a_model_says_is_obeyed_by_the_terminal(serve: Serve) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J a&#x9b;31mb \x9b31m &#x202e;txt\u202e [click](http://evil.test/\x1b[31m)"
+    call = ToolCall("1", "terminal", json.dumps({"command": "printf '\\033]0;owned\\007\\033[8mhid\\r\\n'"}))
+    served = serve(Reply(calls=(call,)), f"Before {evil}\n\n```\n{evil}\n```\nEND")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("go")
+        shown = at.wait_for("END")
+        assert "Before" in shown
+        assert at.screen.title == ""
+        for sequence in (b"\x1b]0", b"\x1b[8m", b"\x1b[2J", b"\x9b31m", "\u202e".encode(), b"\x1b]8;"):
+            assert sequence not in at.raw.replace("\u201b".encode(), b""), sequence
+
+
+def test_lines_may_be_broken_and_typed_ones_come_back(serve: Serve) -> None:
+    served = serve("Two.", "Two again.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.type("one\x1b\rtwo\nthree")
+        at.wait_for("three")
+        at.type("\r")
+        at.wait_for("Two.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.type("\x1b[A")
+        at.wait_for("three")
+        at.type("\r")
+        at.wait_for("Two again.")
+    assert oct((served.home / "history").stat().st_mode)[-3:] == "600"
+    said = [json.loads(c.body)["messages"][-1]["content"] for c in served.provider.calls]
+    assert [s.endswith("one\ntwo\nthree") for s in said] == [True, True]
+
+
+def test_commands_are_completed_and_mistyped_ones_answered(serve: Serve) -> None:
+    served = serve()
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.type("/pers")
+        at.wait_for("Show or change the personality")
+        at.type("\t pir")
+        at.wait_for("a good-humoured captain")
+        at.type("\t\r")
+        at.wait_for("Personality: pirate, for this session")
+        at.wait_for("· pirate")
+        at.say("/promt")
+        at.wait_for("There is no command /promt. Did you mean /prompt?")
+        at.type("see @AGE")
+        at.wait_for("AGENTS.md")
+
+
+def test_a_session_is_gone_on_with_after_kill(serve: Serve) -> None:
+    served = serve("I remember.", Reply("half", hold=True), "Still.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("remember 42")
+        at.wait_for("I remember.")
+        at.say("and then")
+        at.wait_for("half")
+        at.kill()
+    with terminal(served, "chat", "--continue") as at:
+        at.wait_for("scripted-1")
+        at.say("are you there?")
+        shown = at.wait_for("Still.")
+        assert "the last turn was interrupted" in shown
+    said = [m["content"] for m in json.loads(served.provider.calls[2].body)["messages"][1:]]
+    assert [s.rpartition("\n")[2] for s in said] == [
+        "remember 42",
+        "I remember.",
+        "and then",
+        "[interrupted]",
+        "are you there?",
+    ]
+
+
+def test_a_tiny_terminal(serve: Serve) -> None:
+    served = serve("A longer answer than twenty columns.")
+    with terminal(served, columns=20, rows=6) as at:
+        at.wait_for("scripted-1")
+        at.say("hi")
+        at.wait_for("columns.")
+        at.resize(60, 10)
+        at.type("wide again")
+        at.wait_for("› wide again")
+
+
+def test_wide_and_right_to_left_text(serve: Serve) -> None:
+    served = serve("日本語のテキストです。שלום עולם 👩 end")
+    with terminal(served, columns=200, rows=12) as at:
+        at.wait_for("scripted-1")
+        at.say("漢字")
+        shown = at.wait_for("end")
+        assert "שלום עולם" in shown
+
+
+def test_without_colours(serve: Serve) -> None:
+    served = serve("# Title\n\n`code` and\n\n```python\nx = 1\n```\n")
+    with terminal(served, NO_COLOR="1") as at:
+        at.wait_for("scripted-1")
+        at.say("hi")
+        at.wait_for("x = 1")
+        at.type("\x04")
+        at.end()
+        codes = {c for run in re.findall(rb"\x1b\[([0-9;]*)m", at.raw) for c in run.split(b";")}
+        assert codes <= {b"", b"0", b"1", b"2", b"3", b"4", b"7"}
+
+
+def test_a_dumb_terminal_and_plain_get_lines(serve: Serve) -> None:
+    served = serve("Plain **text**.", "More.")
+    for arguments, environ in ((("chat", "--plain"), {}), ((), {"TERM": "dumb"})):
+        with terminal(served, *arguments, **environ) as at:
+            at.wait_for("/help lists the commands")
+            at.type("hi\r")
+            at.wait_for("\n> " if not environ else "More.")
+            assert b"\x1b[" not in at.raw.replace(b"\x1b[2m", b"").replace(b"\x1b[0m", b"")
+
+
+def test_errors_are_told_in_words(serve: Serve) -> None:
+    served = serve(Reply(status=401, body={"error": {"message": "bad key"}}), "Fine.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("hi")
+        assert "key" in at.wait_for("error: ").partition("error: ")[2]
+        at.say("again")
+        at.wait_for("Fine.")
+
+
+def test_the_prompt_is_ready_soon(serve: Serve) -> None:
+    served = serve()
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+    began = time.monotonic()
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        assert time.monotonic() - began < 10  # a guard against a hang; docs/performance.md has the figure
