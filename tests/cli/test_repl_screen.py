@@ -7,6 +7,8 @@ import re
 import time
 from collections.abc import Callable
 
+import pytest
+
 from hermes.messages import ToolCall
 from tests.cli.served import Served
 from tests.cli.terminal import Terminal
@@ -66,6 +68,7 @@ def test_control_c_stops_the_turn_and_twice_leaves(serve: Serve) -> None:
         at.wait_for("› queued words", gone=True)
         at.say("still there?")
         at.wait_for("Here.")
+        at.wait_for("Ctrl-C stops", gone=True)
         at.type("\x03")
         at.wait_for("Ctrl-C again leaves")
         at.type("\x03")
@@ -224,14 +227,18 @@ def test_without_colours(serve: Serve) -> None:
         assert codes <= {b"", b"0", b"1", b"2", b"3", b"4", b"7"}
 
 
-def test_a_dumb_terminal_and_plain_get_lines(serve: Serve) -> None:
-    served = serve("Plain **text**.", "More.")
-    for arguments, environ in ((("chat", "--plain"), {}), ((), {"TERM": "dumb"})):
-        with terminal(served, *arguments, **environ) as at:
-            at.wait_for("/help lists the commands")
-            at.type("hi\r")
-            at.wait_for("\n> " if not environ else "More.")
-            assert b"\x1b[" not in at.raw.replace(b"\x1b[2m", b"").replace(b"\x1b[0m", b"")
+@pytest.mark.parametrize(("arguments", "environ"), [(("chat", "--plain"), {}), ((), {"TERM": "dumb"})])
+def test_a_dumb_terminal_and_plain_get_lines(
+    serve: Serve, arguments: tuple[str, ...], environ: dict[str, str]
+) -> None:
+    served = serve("Plain **text**.")
+    with terminal(served, *arguments, **environ) as at:
+        at.wait_for("/help lists the commands")
+        at.type("hi\r")
+        at.wait_for("Plain **text**.\n>")
+        at.type("\x04")
+        assert at.end() == 0
+        assert b"\x1b[" not in re.sub(rb"\x1b\[(2|0|\?2004[hl])m?", b"", at.raw)
 
 
 def test_errors_are_told_in_words(serve: Serve) -> None:
