@@ -18,6 +18,7 @@ import pytest
 
 import hermes
 from hermes.agent.loop import Hints
+from hermes.agent.subdirectory_hints import Conversation, Hinted
 from hermes.agent.overlays import fenced, overlay
 from hermes.contracts import CacheRules, CacheTtl
 from hermes.messages import Annex, Message, ModelRequest, ToolCall
@@ -165,10 +166,11 @@ def model_for(wire: str) -> ScriptedModel:
 def hints(order: random.Random) -> Hints:
     """Hints of folders that some calls entered, as the tracker of such hints gives them."""
 
-    def hint(call: ToolCall, result: Message) -> Sequence[Annex]:
+    def hint(conversation: Conversation, call: ToolCall, result: Message) -> Hinted:
         if order.random() < 0.7:
-            return ()
-        return (Annex("hint", fenced("hint", f"Rules of folder {order.randrange(9)}: be kind.  ")),)
+            return Hinted()
+        text = fenced("hint", f"Rules of folder {order.randrange(9)}: be kind.  ")
+        return Hinted((Annex("hint", text),))
 
     return hint
 

@@ -16,12 +16,13 @@ from typing import Self
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.extensions import Extensions
-from hermes.agent.loop import Hints, Limits, Turn, no_hints
+from hermes.agent.loop import Hints, Limits, Turn
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
 from hermes.agent.personality import find_personality, personalities
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Clock, Session
+from hermes.agent.subdirectory_hints import tracker_of
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, working_directory
 from hermes.agent.taking_back import take_back
 from hermes.config import environment
@@ -51,9 +52,9 @@ class AIAgent:
     it can do (default: what comes with Hermes). `session_id` names a stored session to go on with; without
     it a new one begins with the first turn. `sources` and `store` are those of the home unless they are
     given. `extensions` are plugins, external memory and MCP servers (default: the configured ones, unless
-    `tools` are given). `hints` gives what is to be said of the places a tool call went to; `ask` puts a
-    question to the person. `notices` tell what there is to say of the home, its configuration and the
-    working directory.
+    `tools` are given). `hints` gives what is to be said of the places a tool call went to (default: the
+    instructions of the folders it entered); `ask` puts a question to the person. `notices` tell what there
+    is to say of the home, its configuration and the working directory.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class AIAgent:
         personality: str = "",
         ephemeral_system_prompt: str | None = None,
         limits: Limits | None = None,
-        hints: Hints = no_hints,
+        hints: Hints | None = None,
         ask: Ask = nobody,
         clock: Clock = _now,
         extensions: Extensions | None = None,
@@ -105,7 +106,7 @@ class AIAgent:
             ephemeral_system_prompt = environment().ephemeral_system_prompt
         self.ephemeral_system_prompt = ephemeral_system_prompt
         self.limits = limits or Limits(max_turns=sources.config.agent.max_turns)
-        self.hints = hints
+        self.hints = hints or tracker_of(sources, self.workdir)
         self.ask = ask
         self.clock = clock
         self.session: Session | None = None

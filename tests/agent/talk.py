@@ -68,7 +68,7 @@ class Talk:
         model: ScriptedModel | None = None,
         limits: Limits | None = None,
         clock: Callable[[], datetime] | None = None,
-        hints: Hints = no_hints,
+        hints: Hints | None = no_hints,
     ) -> None:
         self.root = root
         self.store = store

@@ -11,6 +11,8 @@ from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Step, run_calls
 from hermes.agent.overlays import PRESSURE
 from hermes.agent.session import STOPPED, Session, call_record
+from hermes.agent.subdirectory_hints import Conversation, Hinted
+from hermes.bulkhead import behind_bulkhead
 from hermes.contracts import Model
 from hermes.errors import ModelError
 from hermes.messages import Annex, Completed, Message, ReasoningDelta, Restarted, TextDelta, ToolCall, Usage
@@ -30,12 +32,12 @@ class Limits:
     max_tokens: int = 8192
 
 
-Hints = Callable[[ToolCall, Message], Sequence[Annex]]
-"""What is to be said of the places a call went to, for its result."""
+Hints = Callable[[Conversation, ToolCall, Message], Hinted]
+"""What is to be said of the places a call went to: to the model with its result, and to the person."""
 
 
-def no_hints(call: ToolCall, result: Message) -> Sequence[Annex]:  # noqa: ARG001
-    return ()
+def no_hints(conversation: Conversation, call: ToolCall, result: Message) -> Hinted:  # noqa: ARG001
+    return Hinted()
 
 
 @dataclass(slots=True)
@@ -197,22 +199,25 @@ class Turn:
             self._stopped([])
             await asyncio.shield(self.session.save())
             raise
-        results = list(step.messages())
+        results = step.messages()
+        told: list[Notice] = []
         for i, (call, result) in enumerate(zip(calls, results, strict=True)):
-            notes = self._notes(call, result)
+            notes = self._notes(call, result, told)
             if i + 1 == len(results):
                 notes += self._pressure()
-            if notes:
-                results[i] = replace(result, annex=(*result.annex, *notes))
-        for result in results:
-            self.session.append(result)
+            self.session.append(replace(result, annex=(*result.annex, *notes)) if notes else result)
+        for notice in told:
+            yield NoticeShown(notice)
 
-    def _notes(self, call: ToolCall, result: Message) -> list[Annex]:
+    def _notes(self, call: ToolCall, result: Message, told: list[Notice]) -> list[Annex]:
         """What rides on a result: hints of the folders it entered, and a word when it keeps failing."""
         same = (call.name, call.arguments)
         self._failures = (self._failures + 1 if same == self._failed else 1) if result.error else 0
         self._failed = same if result.error else ("", "")
-        notes = list(self.hints(call, result))
+        seen = Conversation(self.session.prompt, self.session.visible)
+        hinted, failed = behind_bulkhead("the hints", lambda: self.hints(seen, call, result), Hinted())
+        told += (*hinted.notices, *failed)
+        notes = list(hinted.annexes)
         if self._failures >= self.limits.repeats:
             notes.append(
                 Annex("repeated failure", prompt_text("notes/repeated").format(times=self._failures))
