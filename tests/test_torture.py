@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -18,8 +18,8 @@ import pytest
 
 import hermes
 from hermes.agent.loop import Hints
-from hermes.agent.subdirectory_hints import Conversation, Hinted
 from hermes.agent.overlays import fenced, overlay
+from hermes.agent.subdirectory_hints import Conversation, Hinted
 from hermes.contracts import CacheRules, CacheTtl
 from hermes.messages import Annex, Message, ModelRequest, ToolCall
 from hermes.providers.anthropic import AnthropicMessages

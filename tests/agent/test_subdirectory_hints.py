@@ -11,7 +11,7 @@ import pytest
 
 from hermes.agent.subdirectory_hints import Conversation, Hinted, SubdirectoryHintTracker
 from hermes.messages import Message, ToolCall
-from hermes.providers.scripted import call
+from hermes.providers.scripted import Step, call
 from hermes.turns import NoticeShown
 from tests.agent.talk import Talk, make_tool
 from tests.world import write
@@ -33,6 +33,10 @@ def names(hinted: Hinted) -> list[str]:
 
 def notices(hinted: Hinted) -> list[str]:
     return [n.text for n in hinted.notices]
+
+
+def look(path: str) -> Step:
+    return Step(calls=(call("look", json.dumps({"path": path})),))
 
 
 def test_a_folder_is_told_once(project: Path) -> None:
@@ -62,10 +66,14 @@ def test_parents_come_first_and_no_further_than_five(project: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["AGENTS.override.md", "AGENTS.md", "agents.md", "CLAUDE.md", ".cursorrules"])
+@pytest.mark.parametrize(
+    "name", ["AGENTS.override.md", "AGENTS.md", "agents.md", "CLAUDE.md", ".cursorrules"]
+)
 def test_each_of_the_four_files(project: Path, name: str) -> None:
     write(project / "sub" / name, "Rule.\n")
-    assert names(SubdirectoryHintTracker(project).check({"path": "sub"})) == [f"sub/{name} holds for work in sub"]
+    assert names(SubdirectoryHintTracker(project).check({"path": "sub"})) == [
+        f"sub/{name} holds for work in sub"
+    ]
 
 
 def test_a_bad_file_is_blocked_and_told(project: Path) -> None:
@@ -93,12 +101,17 @@ def test_it_rides_on_the_result_and_survives_a_restart(play: Play) -> None:
         talk.restart()
         await talk.say("again")
         results = [m["content"] for m in talk.last_messages() if m["role"] == "tool"]
-        assert results[0].startswith("seen\n\n<added kind=\"hint\" id=")
+        assert results[0].startswith('seen\n\n<added kind="hint" id=')
         assert "Use tabs." in results[0]
         assert results[1] == "seen"
 
     tools = [make_tool("look", lambda path: "seen", takes=["path"])]
-    play(scene, [call("look", '{"path": "sub/a"}'), "Done.", call("look", '{"path": "sub/b"}'), "Done."], tools, hints=None)
+    play(
+        scene,
+        [look("sub/a"), "Done.", look("sub/b"), "Done."],
+        tools,
+        hints=None,
+    )
 
 
 def test_what_the_person_is_told(play: Play) -> None:
@@ -109,7 +122,7 @@ def test_what_the_person_is_told(play: Play) -> None:
         assert any(t.startswith("sub/AGENTS.md was cut: kept 5600+1600 of 9000 characters") for t in told)
 
     tools = [make_tool("look", lambda path: "seen", takes=["path"])]
-    play(scene, [call("look", '{"path": "sub/a"}'), "Done."], tools, hints=None)
+    play(scene, [look("sub/a"), "Done."], tools, hints=None)
 
 
 def test_the_seen_set_is_what_the_conversation_holds(project: Path) -> None:

@@ -192,14 +192,12 @@ class _Walk:
         if kind in ("command_substitution", "process_substitution", "arithmetic_expansion"):
             self._visit(node)
             return _UNKNOWN
+        if kind in ("string", "concatenation", "translated_string"):
+            return self._joined(node)
         raw = self._raw(node)
         if kind == "raw_string":
             return raw[1:-1]
-        if kind == "ansi_c_string":
-            return _ESCAPED.sub(r"\1", raw[2:-1])
-        if kind in ("string", "concatenation", "translated_string"):
-            return self._joined(node)
-        return _ESCAPED.sub(r"\1", raw)
+        return _ESCAPED.sub(r"\1", raw[2:-1] if kind == "ansi_c_string" else raw)
 
     def _joined(self, node: Node) -> str:
         at, parts = node.start_byte, []
@@ -334,7 +332,7 @@ def _braces(word: str) -> Iterable[str]:
 
 
 def _globbed(path: str) -> Iterable[str]:
-    """A path with wildcards as the first folders it stands for, and the folder before a wildcard at its end."""
+    """A path with wildcards as the first folders it stands for; a wildcard at its end as its folder."""
     if not _GLOB.search(path) or os.path.lexists(path):
         return (path,)
     found, wild = [os.sep if path.startswith(os.sep) else ""], 0

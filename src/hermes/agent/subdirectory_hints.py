@@ -40,12 +40,50 @@ _FILES = (
     ("cursor", ".cursorrules"),
 )
 _VENDOR = frozenset(
-    ".cache .eggs .git .gradle .hg .mypy_cache .next .nox .pnpm-store .pytest_cache .ruff_cache .svn .terraform"
-    " .tox .venv .yarn __pycache__ bower_components node_modules site-packages third_party vendor venv".split()
+    [
+        ".cache",
+        ".eggs",
+        ".git",
+        ".gradle",
+        ".hg",
+        ".mypy_cache",
+        ".next",
+        ".nox",
+        ".pnpm-store",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".svn",
+        ".terraform",
+        ".tox",
+        ".venv",
+        ".yarn",
+        "__pycache__",
+        "bower_components",
+        "node_modules",
+        "site-packages",
+        "third_party",
+        "vendor",
+        "venv",
+    ]
 )
 _OTHERS = frozenset(
-    ".agents .aider .claude .clinerules .codeium .codex .continue .cursor .gemini .github .hermes .kiro .opencode"
-    " .roo .windsurf".split()
+    [
+        ".agents",
+        ".aider",
+        ".claude",
+        ".clinerules",
+        ".codeium",
+        ".codex",
+        ".continue",
+        ".cursor",
+        ".gemini",
+        ".github",
+        ".hermes",
+        ".kiro",
+        ".opencode",
+        ".roo",
+        ".windsurf",
+    ]
 )
 _ID = re.compile(r'<added kind="hint(?: pointer)?" id="([0-9a-f .]+)">')
 
@@ -82,7 +120,8 @@ class SubdirectoryHintTracker:
 
     Each folder is looked at once. What has been told is read from the conversation itself, so that it is
     told once however often a process begins anew, and again when a summary has dropped it. `home` is the
-    folder of Hermes' own files; `kinds` are the context kinds that are on; `barred` says why there are no hints.
+    folder of Hermes' own files; `kinds` are the context kinds that are on; `barred` says why nothing may
+    be told.
     """
 
     def __init__(

@@ -11,9 +11,35 @@ from typing import NamedTuple
 from hermes.agent.shell_paths import MOST_PATHS, paths_of_command
 
 _PATHS = frozenset(
-    "cwd destination dest dir directories directory file file_path filename filepath files folder folders"
-    " location new_path notebook_path old_path path paths root source src target target_file uri workdir"
-    " working_directory".split()
+    [
+        "cwd",
+        "destination",
+        "dest",
+        "dir",
+        "directories",
+        "directory",
+        "file",
+        "file_path",
+        "filename",
+        "filepath",
+        "files",
+        "folder",
+        "folders",
+        "location",
+        "new_path",
+        "notebook_path",
+        "old_path",
+        "path",
+        "paths",
+        "root",
+        "source",
+        "src",
+        "target",
+        "target_file",
+        "uri",
+        "workdir",
+        "working_directory",
+    ]
 )
 _COMMANDS = frozenset({"cmd", "command", "commands"})
 _PATCHES = frozenset({"diff", "input", "patch"})
