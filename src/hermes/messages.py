@@ -165,4 +165,12 @@ class Restarted:
     model: str = ""
 
 
-ModelEvent = TextDelta | ReasoningDelta | Restarted | Completed
+@dataclass(frozen=True, slots=True)
+class PromptRead:
+    """How much of the prompt the model has read, in tokens, where a server tells."""
+
+    read: int
+    total: int
+
+
+ModelEvent = TextDelta | ReasoningDelta | Restarted | PromptRead | Completed

@@ -6,8 +6,10 @@ import uuid
 from collections.abc import Iterable, Mapping
 
 from hermes.config import Config
+from hermes.contracts import ModelProfile
 from hermes.messages import ToolSpec
 from hermes.paths import Home
+from hermes.provenance import Notice
 from hermes.security.policy import Policies
 from hermes.sessions.contract import Store
 from hermes.tool_names import enabled_tools
@@ -38,6 +40,24 @@ def builtin_tools(home: Home, config: Config, policies: Policies, store: Store, 
         write_file,
     )
     return tuple(t for t in made if t.spec.name in on)
+
+
+def fitting(
+    tools: Mapping[str, Tool], profile: ModelProfile, config: Config
+) -> tuple[Mapping[str, Tool], tuple[Notice, ...]]:
+    """The tools that a model has room for, and what is to be said of the others.
+
+    A model with a small window is offered the toolset `small`, unless `tools.enabled` names others.
+    """
+    if not profile.small or config.tools.enabled is not None:
+        return tools, ()
+    kept = {name: tool for name, tool in tools.items() if name in enabled_tools(None, small=True)}
+    left = ", ".join(name for name in tools if name not in kept)
+    text = (
+        f"the window of {profile.name} is small, so it is offered the toolset small and not {left}; "
+        "tools.enabled in config.yaml names others"
+    )
+    return kept, (Notice("info", text),) if left else ()
 
 
 def toolbox(tools: Iterable[Tool], enabled: frozenset[str] | None = None) -> Mapping[str, Tool]:

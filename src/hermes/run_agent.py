@@ -16,7 +16,7 @@ from typing import Self
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.extensions import Extensions
-from hermes.agent.loop import Hints, Limits, Turn
+from hermes.agent.loop import Hints, Limits, Turn, limits_for
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
 from hermes.agent.personality import find_personality, personalities
@@ -29,7 +29,7 @@ from hermes.config import environment
 from hermes.contracts import Model, Whose
 from hermes.errors import UsageError
 from hermes.messages import Completed, Message
-from hermes.model_tools import builtin_tools, tool_definitions, toolbox
+from hermes.model_tools import builtin_tools, fitting, tool_definitions, toolbox
 from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import PromptFacts, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
@@ -87,9 +87,10 @@ class AIAgent:
             self.workdir, told = working_directory(sources.config, cwd)
         self.notices = (*made, *sources.config.notices, *sources.notices, *told)
         self.sources = sources
-        self.model = connect(model, sources.config) if isinstance(model, str) else model
+        self.model = connect(model, sources.config, home=sources.home) if isinstance(model, str) else model
         self._owns_store = store is None
         self.store = open_store(sources.home, sources.config) if store is None else store
+        usual = tools is None
         if tools is None:
             tools = builtin_tools(
                 sources.home, sources.config, sources.policies, self.store, self.workdir.path
@@ -97,6 +98,9 @@ class AIAgent:
             extensions = extensions or Extensions.of(sources)
         self.extensions = extensions or Extensions()
         self.tools = toolbox((*tools, *self.extensions.tools))
+        if usual:
+            self.tools, told = fitting(self.tools, self.model.profile, sources.config)
+            self.notices = (*self.notices, *told)
         self.off: set[str] = set()
         self.platform = platform
         self.session_id = session_id
@@ -105,7 +109,7 @@ class AIAgent:
         if ephemeral_system_prompt is None:
             ephemeral_system_prompt = environment().ephemeral_system_prompt
         self.ephemeral_system_prompt = ephemeral_system_prompt
-        self.limits = limits or Limits(max_turns=sources.config.agent.max_turns)
+        self.limits = limits or limits_for(self.model.profile, sources.config.agent.max_turns)
         self.hints = hints or tracker_of(sources, self.workdir)
         self.ask = ask
         self.clock = clock

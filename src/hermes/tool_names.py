@@ -40,6 +40,7 @@ TOOLSETS: Mapping[str, tuple[str, ...]] = {
     "planning": ("clarify", "delegate_task", "todo"),
     "remembering": ("memory", "session_search"),
     "shell": ("terminal",),
+    "small": ("read_file", "search_files", "terminal", "write_file"),
     "skills": ("skill_manage", "skill_view", "skills_list"),
 }
 """Groups of tools that go by one name, wherever tools are named."""
@@ -50,6 +51,11 @@ def tools_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset(tool for name in names for tool in TOOLSETS.get(name, (name,)))
 
 
-def enabled_tools(names: Iterable[str] | None) -> frozenset[str]:
-    """The tools that are on with `tools.enabled`; the usual ones when it says nothing."""
-    return frozenset(BUILTIN) if names is None else tools_of(names)
+def enabled_tools(names: Iterable[str] | None, *, small: bool = False) -> frozenset[str]:
+    """The tools that are on with `tools.enabled`; the usual ones when it says nothing.
+
+    Of those a model with a `small` window is offered the toolset `small`.
+    """
+    if names is not None:
+        return tools_of(names)
+    return frozenset(BUILTIN) & tools_of(["small"]) if small else frozenset(BUILTIN)

@@ -16,6 +16,7 @@ __all__ = [
     "Event",
     "Notice",
     "NoticeShown",
+    "PromptProgress",
     "Question",
     "ReasoningShown",
     "TextShown",
@@ -62,6 +63,14 @@ class ReasoningShown:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptProgress:
+    """The model is still reading the prompt: so many tokens of all. Only slow readers tell."""
+
+    read: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRestarted:
     """A call failed and is made again: the text shown since the last call is void."""
 
@@ -102,7 +111,16 @@ class TurnEnded:
     reason: Literal["done", "max_turns", "cancelled", "failed", "length", "refused"] = "done"
 
 
-Event = TextShown | ReasoningShown | AnswerRestarted | ToolStarted | ToolFinished | NoticeShown | TurnEnded
+Event = (
+    TextShown
+    | ReasoningShown
+    | PromptProgress
+    | AnswerRestarted
+    | ToolStarted
+    | ToolFinished
+    | NoticeShown
+    | TurnEnded
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,31 @@ from hermes.agent.overlays import PRESSURE
 from hermes.agent.session import STOPPED, Session, call_record
 from hermes.agent.subdirectory_hints import Conversation, Hinted
 from hermes.bulkhead import behind_bulkhead
-from hermes.contracts import Model
+from hermes.contracts import Model, ModelProfile
 from hermes.errors import ModelError
-from hermes.messages import Annex, Completed, Message, ReasoningDelta, Restarted, TextDelta, ToolCall, Usage
+from hermes.messages import (
+    Annex,
+    Completed,
+    Message,
+    PromptRead,
+    ReasoningDelta,
+    Restarted,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin
 from hermes.tooling import Tool, ToolContext
-from hermes.turns import AnswerRestarted, Event, NoticeShown, ReasoningShown, TextShown, TurnEnded
+from hermes.turns import (
+    AnswerRestarted,
+    Event,
+    NoticeShown,
+    PromptProgress,
+    ReasoningShown,
+    TextShown,
+    TurnEnded,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +48,13 @@ class Limits:
     pressure: float = 0.8
     repeats: int = 3
     max_tokens: int = 8192
+
+
+def limits_for(profile: ModelProfile, max_turns: int) -> Limits:
+    """The limits of a model: in a small window an answer leaves room for what was said before."""
+    if not profile.small or profile.context_window is None:
+        return Limits(max_turns)
+    return Limits(max_turns, max_tokens=min(Limits().max_tokens, profile.context_window // 8))
 
 
 Hints = Callable[[Conversation, ToolCall, Message], Hinted]
@@ -154,6 +179,8 @@ class Turn:
                             yield TextShown(text)
                         case ReasoningDelta(text):
                             yield ReasoningShown(text)
+                        case PromptRead(read, total):
+                            yield PromptProgress(read, total)
                         case Restarted(reason, _, another):
                             heard.clear()
                             if another:

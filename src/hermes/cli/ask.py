@@ -18,6 +18,7 @@ from hermes.turns import (
     AnswerRestarted,
     Event,
     NoticeShown,
+    PromptProgress,
     Question,
     ReasoningShown,
     TextShown,
@@ -68,6 +69,8 @@ def show_text(event: Event) -> None:
             click.echo()
             if reason != "done":
                 _aside(f"(ended: {reason})")
+        case PromptProgress(read, total):
+            _progress(read, total)
         case ReasoningShown():
             pass
 
@@ -75,6 +78,15 @@ def show_text(event: Event) -> None:
 def _for(stream: object) -> Callable[[str], str]:
     """A terminal is spared what it would obey; a file gets every character."""
     return plain_lines if getattr(stream, "isatty", lambda: False)() else str
+
+
+def _progress(read: int, total: int) -> None:
+    """On a terminal one line that counts; elsewhere a line at the beginning."""
+    text = f"reading the prompt: {read:,} of {total:,} tokens"
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{text if read < total else ''}", nl=False, err=True)
+    elif read == 0:
+        _aside(text)
 
 
 def _aside(text: str) -> None:
@@ -92,6 +104,7 @@ def _short(arguments: str, width: int = 80) -> str:
 _NAMES = {
     TextShown: "text",
     ReasoningShown: "reasoning",
+    PromptProgress: "reading",
     AnswerRestarted: "restarted",
     ToolStarted: "tool_started",
     ToolFinished: "tool_finished",

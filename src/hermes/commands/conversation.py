@@ -50,7 +50,7 @@ async def tools(conversation: Conversation, argument: str) -> str:
 async def model(conversation: Conversation, argument: str) -> str:
     agent = conversation.agent
     if argument:
-        agent.set_model(connect(argument, agent.sources.config))
+        agent.set_model(connect(argument, agent.sources.config, home=agent.sources.home))
     profile = agent.model.profile
     return f"Model: {profile.name}" + (f" at {profile.provider}" if profile.provider else "")
 

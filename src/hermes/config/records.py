@@ -160,6 +160,16 @@ class CompactionConfig(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LocalConfig(_Record):
+    """`local:`. `context_window` is the most tokens of one; `states_mb` bounds what is kept on disk."""
+
+    model_path: str = ""
+    context_window: int = 8192
+    idle_minutes: int = 15
+    states_mb: int = 512
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Config(_Record):
     """What config.yaml says, with the defaults where it says nothing or nothing usable.
 
@@ -181,6 +191,7 @@ class Config(_Record):
     plugins: PluginsConfig = field(default_factory=PluginsConfig)
     mcp: McpConfig = field(default_factory=McpConfig)
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
+    local: LocalConfig = field(default_factory=LocalConfig)
     models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
     free: Mapping[str, object] = field(default_factory=_nothing)
     notices: tuple[Notice, ...] = ()
@@ -189,12 +200,12 @@ class Config(_Record):
     def digest(self) -> str:
         """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
 
-        The free sections, `compaction` and `sessions` stand apart: nothing in them shapes a prompt. What
-        `plugins` and `mcp` bring to one is seen in its sections; their settings may hold secrets.
+        The free sections, `compaction`, `local` and `sessions` stand apart: nothing in them shapes a prompt.
+        What `plugins` and `mcp` bring to one is seen in its sections; their settings may hold secrets.
         """
         import json
 
-        apart = ("compaction", "free", "mcp", "notices", "plugins", "sessions")
+        apart = ("compaction", "free", "local", "mcp", "notices", "plugins", "sessions")
         kept = (f.name for f in fields(self) if f.name not in apart)
         values = {name: plain(getattr(self, name)) for name in kept}
         return digest_of(json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":")))

@@ -234,6 +234,12 @@ KEYS: tuple[Key, ...] = (
         TEXT,
         "What a summary must tell, in place of the built-in template; its `## ` headings are required.",
     ),
+    Key("local.model_path", TEXT, "A GGUF file in place of the model that comes with Hermes."),
+    Key("local.context_window", whole(512), "The most tokens that a model on this machine is given."),
+    Key("local.idle_minutes", whole(1), "How long the engine stays when nobody asks it, in minutes."),
+    Key(
+        "local.states_mb", whole(0), "The most megabytes of prompts that were read, kept for the next start."
+    ),
     Key(
         "models",
         mapped(_FACTS, "a mapping from parts of model names to facts"),

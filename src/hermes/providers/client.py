@@ -32,7 +32,9 @@ def codec_for(endpoint: Endpoint) -> WireCodec:
         from hermes.providers.anthropic import AnthropicMessages
 
         return AnthropicMessages()
-    return OpenAiChat(endpoint.reasoning, endpoint.usage, endpoint.limit, endpoint.cache_key)
+    return OpenAiChat(
+        endpoint.reasoning, endpoint.usage, endpoint.limit, endpoint.cache_key, endpoint.progress
+    )
 
 
 def reader_for(endpoint: Endpoint) -> type[ChatAnswer] | type[MessagesAnswer]:

@@ -25,7 +25,8 @@ class Endpoint:
     needed. `cache_key`: it takes `prompt_cache_key`, which sends equal prompts to the same machine. `usage`
     is false where `stream_options` is refused. `limit` names the field for the most tokens of an answer.
     `reasoning`: it wants the model's reasoning back. `start` is what starts a local server. `timeout` in
-    seconds, for each wait.
+    seconds, for each wait. `gguf` is a model file, in place of an address: it is served by an engine of ours.
+    `progress`: it tells, when asked, how much of a prompt it has read.
     """
 
     name: str
@@ -38,6 +39,8 @@ class Endpoint:
     reasoning: bool = False
     start: str = ""
     timeout: float = 600.0
+    gguf: str = ""
+    progress: bool = False
 
     @property
     def host(self) -> str:
@@ -46,6 +49,8 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """Whether it is this machine."""
+        if self.gguf:
+            return True
         host = urlsplit(self.base_url).hostname or ""
         return host in ("localhost", "::1") or host.startswith("127.")
 
@@ -65,14 +70,18 @@ def endpoint_for(provider: str, configured: object = None, base_url: str = "") -
     """
     known = builtin()
     canonical = registry().aliases.get(provider.lower(), provider.lower())
-    found = known.get(provider.lower()) or known.get(canonical) or Endpoint(provider)
+    found = (
+        known.get(provider.lower())
+        or (known.get(canonical) if canonical != "local" else None)
+        or Endpoint(provider)
+    )
     given = configured if isinstance(configured, Mapping) else {}
     own = given.get(provider, given.get(provider.lower()))
     if own is not None:
         found = _merged(found, own)
     if base_url:
         found = _merged(found, base_url)
-    if not found.base_url:
+    if not found.base_url and not found.gguf:
         names = sorted({*known, *map(str, given)})
         raise ConfigError(
             f"there is no address for the provider {provider!r}{_nearest(provider, names, '.')}"
@@ -106,6 +115,11 @@ def _is_address(text: str) -> bool:
         return False
 
 
+def _is_model_file(text: str) -> bool:
+    path = os.path.expanduser(text)
+    return text == "embedded" or (os.path.isabs(path) and path.lower().endswith(".gguf"))
+
+
 def _field(at: str, name: str, value: object) -> object:
     defaults = {f.name: f.default for f in fields(Endpoint) if f.name != "name"}
     if name not in defaults:
@@ -119,13 +133,16 @@ def _field(at: str, name: str, value: object) -> object:
         return value
     if name == "timeout" and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
-    if name not in ("keys", "base_url", "wire", "timeout") and type(value) is type(defaults[name]):
+    if name == "gguf" and isinstance(value, str) and _is_model_file(value):
+        return value
+    if name not in ("keys", "base_url", "wire", "timeout", "gguf") and type(value) is type(defaults[name]):
         return value
     expected = {
         "keys": "names of environment variables",
         "base_url": "an address that begins with http:// or https:// and holds no password",
         "wire": f"one of {', '.join(get_args(Wire))}",
         "timeout": "seconds, above 0",
+        "gguf": "the absolute path of a file that ends in .gguf",
     }.get(name, "true or false" if isinstance(defaults[name], bool) else "a text")
     shown = "what it is" if name == "base_url" and "@" in str(value) else repr(value)
     raise ConfigError(f"{at}.{name} of config.yaml must be {expected}, not {shown}")

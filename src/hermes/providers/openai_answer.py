@@ -11,6 +11,7 @@ from hermes.messages import (
     Completed,
     Message,
     ModelEvent,
+    PromptRead,
     ReasoningDelta,
     StopReason,
     TextDelta,
@@ -29,6 +30,9 @@ _STOPS: dict[str, StopReason] = {
     "length": "length",
     "content_filter": "refused",
 }
+
+PROGRESS_TOKENS = 256
+"""What is read of a prompt in less than a few seconds by any model is not told of."""
 
 Fail = Callable[[object], ModelError]
 """Makes the error for what a provider reports in the midst of an answer."""
@@ -69,6 +73,8 @@ class ChatAnswer:
         self._model = data.get("model") or self._model
         self._route |= {n: str(data[n]) for n in ("provider", "system_fingerprint") if data.get(n)}
         self._usage = data.get("usage") or (data.get("x_groq") or {}).get("usage") or self._usage
+        if told := data.get("prompt_progress"):
+            yield from _progress(told)
         for choice in (data.get("choices") or ())[:1]:
             self._usage = choice.get("usage") or self._usage
             self._stop = choice.get("finish_reason") or self._stop
@@ -147,6 +153,13 @@ class _Call:
         self.index = index
         self.id = self.name = self.arguments = ""
         self.extra: dict[str, Any] = {}
+
+
+def _progress(told: Mapping[str, Any]) -> Iterator[ModelEvent]:
+    """How far a server has read, where it has much to read."""
+    read, total = _count(told, "processed"), _count(told, "total")
+    if total - _count(told, "cache") >= PROGRESS_TOKENS:
+        yield PromptRead(read, total)
 
 
 def usage_of(data: Mapping[str, Any]) -> Usage:

@@ -26,15 +26,17 @@ class OpenAiChat:
     """The codec, as an endpoint takes it.
 
     `reasoning`: whether the model's reasoning goes back to it; a session's choice, for good. `usage`: whether
-    it may be asked for usage. `limit` is the field for the most tokens of an answer. `cache_key`: equal
-    prompts are sent with an equal key, from the stable tier. Where the provider takes marks, texts stand in
-    content parts, which can carry one.
+    it may be asked for usage; `progress`: whether it tells how much of the prompt it has read. `limit` is the
+    field for the most tokens of an answer. `cache_key`: equal prompts are sent with an equal key, from the
+    stable tier. Where the provider takes marks, texts stand in content parts, which can
+    carry one.
     """
 
     reasoning: bool = False
     usage: bool = True
     limit: str = "max_tokens"
     cache_key: bool = False
+    progress: bool = False
 
     @property
     def name(self) -> str:
@@ -78,6 +80,8 @@ class OpenAiChat:
             fields["stream_options"] = {"include_usage": True}
         if self.cache_key and (key := request.cache_key or _stable_digest(request)):
             fields["prompt_cache_key"] = key
+        if self.progress:
+            fields["return_progress"] = True
         return b"]," + json_bytes(fields)[1:]
 
     def _entry(self, message: Message, profile: ModelProfile) -> bytes:

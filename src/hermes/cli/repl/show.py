@@ -12,6 +12,7 @@ from hermes.turns import (
     AnswerRestarted,
     Event,
     NoticeShown,
+    PromptProgress,
     ReasoningShown,
     TextShown,
     ToolFinished,
@@ -36,6 +37,7 @@ class Show:
         self._above = above
         self._stream = Stream()
         self._thought = ""
+        self._reading = ""
         self._drawn: tuple[tuple[str, Pen] | None, list[str]] = (None, [])
         self._told: set[Notice] = set()
 
@@ -46,6 +48,8 @@ class Show:
                 self._blocks(self._stream.feed(text))
             case ReasoningShown(text):
                 self._thought = (self._thought + text)[-500:]
+            case PromptProgress(read, total):
+                self._reading = f"reading the prompt: {read:,} of {total:,} tokens" if read < total else ""
             case ToolStarted(call):
                 self._whole()
                 self.calls.begin(call)
@@ -93,6 +97,8 @@ class Show:
         lines = list(self.calls.lines(pen))
         if self._stream.pending.strip():
             lines = [*self._growing(pen), *lines]
+        elif self._reading:
+            lines = [*pen.styled([(self._reading, "dim")]), *lines]
         elif self._thought:
             lines = [*pen.styled([("… " + self._thought[-200:].replace("\n", " "), "dim italic")]), *lines]
         return lines
@@ -103,7 +109,7 @@ class Show:
         return self._drawn[1]
 
     def _whole(self) -> None:
-        self._thought = ""
+        self._thought = self._reading = ""
         self._blocks(self._stream.finish())
 
     def _blocks(self, blocks: list[Block]) -> None:
