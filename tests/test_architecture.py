@@ -33,6 +33,7 @@ QUOTING = {
     "agent/overlays.py": "admits each overlay",
     "agent/personality.py": "gives overlays, no part of the cached prompt; marked as still to be admitted",
     "agent/prompt_builder.py": "admits SOUL.md, messages and names",
+    "memory/active.py": "admits each memory, then all together; its block is admitted by its slot",
     "memory/snapshot.py": "admits each entry, then all together",
     "plugins/load.py": "hints of surfaces, which platforms.py admits",
     "plugins/plugins.py": "admits each text of a plugin",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
@@ -23,56 +24,60 @@ class LaneBusy(HermesError):
 
 
 class Lane:
-    """A thread with an event loop in which things are done one after another.
+    """A thread with an event loop in which things are done one after another, or `together`.
 
     Whoever waits for one of them waits only so long. What blocks its thread for ever does not keep the
     process from ending, and is not waited for a second time.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, together: bool = False) -> None:
         self.name = name
+        self.together = together
         self.left_out = 0
         self._failed: list[BaseException] = []
-        self._waiting = 0
-        self._at: object = None  # what is being done
-        self._late: object = None  # what was being done when somebody gave up waiting
+        self._posted: set[Future[object]] = set()
+        self._begun: set[object] = set()  # what is being done
+        self._late: set[object] = set()  # what kept somebody waiting who gave up
         self._lock: asyncio.Lock | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
     def call(self, work: Work[T], limit: float) -> T:
         """Do it and wait for its result. TimeoutError after `limit` seconds, LaneBusy while one is late."""
-        future = self._submit(work)
+        mark = object()
+        future = self._submit(work, mark)
         try:
             return future.result(limit)
         except TimeoutError:
             if future.done():
                 raise  # its own
-            raise self._given_up(future, limit) from None
+            raise self._given_up(future, mark, limit) from None
 
     async def wait(self, work: Work[T], limit: float) -> T:
         """The same for who has an event loop of their own, which goes on meanwhile."""
-        future = self._submit(work)
+        mark = object()
+        future = self._submit(work, mark)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), limit)
         except TimeoutError:
             if future.done() and not future.cancelled():
                 raise  # its own
-            raise self._given_up(future, limit) from None
+            raise self._given_up(future, mark, limit) from None
 
     def post(self, work: Work[object]) -> None:
         """Do it when its turn comes; nobody waits. What fails is told by `failures`."""
-        if self._waiting >= MOST_WAITING or self.busy:
+        if len(self._posted) >= MOST_WAITING or self.busy:
             self.left_out += 1
             return
-        self._waiting += 1
 
         def done(future: Future[object]) -> None:
-            self._waiting -= 1
+            self._posted.discard(future)
             if not future.cancelled() and (error := future.exception()) is not None:
                 self._failed.append(error)
 
-        self._submit(work).add_done_callback(done)
+        future = self._submit(work, object())
+        self._posted.add(future)
+        future.add_done_callback(done)
 
     def failures(self) -> tuple[BaseException, ...]:
         """What failed of the posted work since this was asked last."""
@@ -81,18 +86,15 @@ class Lane:
 
     async def idle(self, limit: float) -> bool:
         """Wait until all that was posted is done; False when it was not within `limit` seconds."""
-        if self._loop is None or not self._waiting:
+        if not self._posted:
             return True
-        try:
-            await self.wait(lambda: None, limit)
-        except (TimeoutError, LaneBusy):
-            return False
-        return True
+        _, late = await asyncio.wait([asyncio.wrap_future(f) for f in tuple(self._posted)], timeout=limit)
+        return not late
 
     @property
     def busy(self) -> bool:
         """Whether what somebody gave up waiting for is still being done."""
-        return self._late is not None and self._at is self._late
+        return not self._late.isdisjoint(self._begun)
 
     def close(self) -> None:
         """Begin nothing more. What is late is left behind."""
@@ -103,13 +105,13 @@ class Lane:
             self._thread.join(1.0)
         self._thread = None
 
-    def _submit(self, work: Work[T]) -> Future[T]:
+    def _submit(self, work: Work[T], mark: object) -> Future[T]:
         if self.busy:
             raise LaneBusy(f"{self.name} is still busy with what was asked before")
         if self._loop is None:
             self._begin()
         assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._do(work, mark), self._loop)
 
     def _begin(self) -> None:
         loop = self._loop = asyncio.new_event_loop()
@@ -129,10 +131,10 @@ class Lane:
         self._thread = threading.Thread(target=run, name=self.name, daemon=True)
         self._thread.start()
 
-    async def _do(self, work: Work[T]) -> T:
+    async def _do(self, work: Work[T], mark: object) -> T:
         assert self._lock is not None
-        async with self._lock:
-            self._at = object()
+        async with contextlib.nullcontext() if self.together else self._lock:
+            self._begun.add(mark)
             try:
                 result = work()
                 if inspect.isawaitable(result):
@@ -141,9 +143,10 @@ class Lane:
             except (SystemExit, KeyboardInterrupt) as error:  # would end the thread, and all later work
                 raise RuntimeError(f"{type(error).__name__}: {error}") from None
             finally:
-                self._at = None
+                self._begun.discard(mark)
 
-    def _given_up(self, future: Future[T], limit: float) -> TimeoutError:
-        self._late = self._at
+    def _given_up(self, future: Future[T], mark: object, limit: float) -> TimeoutError:
+        begun = set(self._begun)
+        self._late = {mark} if mark in begun else begun
         future.cancel()
         return TimeoutError(f"no answer within {limit:g} s")

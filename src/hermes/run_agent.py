@@ -95,9 +95,9 @@ class AIAgent:
             tools = builtin_tools(
                 sources.home, sources.config, sources.policies, self.store, self.workdir.path
             )
-            extensions = extensions or Extensions.of(sources)
+            extensions = extensions or Extensions.of(sources, self.store)
         self.extensions = extensions or Extensions()
-        self.tools = toolbox((*tools, *self.extensions.tools))
+        self.tools = toolbox((*tools, *self.extensions.tools(Whose(session_id, platform))))
         if usual:
             self.tools, told = fitting(self.tools, self.model.profile, sources.config)
             self.notices = (*self.notices, *told)
@@ -132,7 +132,7 @@ class AIAgent:
                     async for event in summarising:
                         yield event
             whose = Whose(session.record.id, self.platform)
-            added = await self.extensions.overlays(turn.text, whose, self.model.profile.name)
+            added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
             messages, notices = self._said(session, replace(turn, overlays=(*turn.overlays, *added)))
             told = (*self._interrupted(session), *self._staged(session), *self.extensions.told(), *notices)
             for notice in told:
@@ -155,14 +155,17 @@ class AIAgent:
             for prefilled in turn.prefill if not session.visible else ():
                 session.append(prefilled)
             events = running.run(*messages)
+            answered = ""
             try:
                 async for event in events:
                     self.extensions.event(event, session.record.id)
                     if isinstance(event, TurnEnded):
+                        answered = event.text
                         for notice in self.extensions.told():
                             yield NoticeShown(notice)
                     yield event
             finally:
+                self.extensions.ended(whose, turn.text, answered, self.clock)
                 await events.aclose()
         finally:
             await self.store.release(session.record.id, self._holder)
@@ -266,6 +269,7 @@ class AIAgent:
         """Build the prompt anew on purpose; the conversation goes on behind it."""
         session = await self._hold()
         try:
+            await self.extensions.begin(Whose(session.record.id, self.platform))
             prompt = self._prompt(session.record.id)
             session.new_epoch("refresh", prompt, session.visible, tool_definitions(self.tools))
             await session.save()
@@ -364,6 +368,7 @@ class AIAgent:
             codec=self.model.codec.name,
             state=json.dumps({"cwd": self.workdir.path}, ensure_ascii=False),
         )
+        await self.extensions.begin(Whose(session_id, self.platform))
         prompt = self._prompt(session_id)
         return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)
 

@@ -103,7 +103,7 @@ class TestLoad:
             ("register_tools", "'text'", "expected a list of Tool, not str"),
             ("register_sections", "7", "expected a list of PluginSection, not int"),
             ("register_platforms", "[None]", "expected a list of Platform; one of them is NoneType"),
-            ("register_memory_providers", "[]", "expected a mapping from names to functions"),
+            ("register_memory_providers", "[]", "expected a mapping from names, as of plugins,"),
         ],
     )
     def test_a_wrong_gift_is_left_out(self, home: Path, hook: str, value: str, reason: str) -> None:

@@ -1,59 +1,105 @@
-"""What plugins bring to one conversation. Nothing of it is imported until it is configured."""
+"""What plugins and an external memory bring to one conversation; imported when it is configured."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hermes.messages import Annex
+from hermes.contracts import Exchange
+from hermes.messages import Annex, Message
 from hermes.prompt import PromptSlot
 from hermes.provenance import Notice, Passage
 from hermes.turns import EphemeralOverlay, Event
 
 if TYPE_CHECKING:
     from hermes.agent.prompt_builder import Sources
+    from hermes.agent.session import Clock
     from hermes.contracts import Whose
+    from hermes.memory.active import ActiveMemory
     from hermes.plugins.plugins import Plugins
+    from hermes.sessions.contract import Store
     from hermes.tooling import Tool
 
 
 class Extensions:
-    """Plugins at work in one conversation. `block` and `slots` go into its prompt."""
+    """Plugins and a memory at work in one conversation. `block` and `slots` go into its prompt."""
 
-    def __init__(self, plugins: Plugins | None = None) -> None:
+    def __init__(
+        self,
+        plugins: Plugins | None = None,
+        memory: ActiveMemory | None = None,
+        notices: Iterable[Notice] = (),
+    ) -> None:
         self.plugins = plugins
+        self.memory = memory
         self.block = Passage()
         self.slots: tuple[PromptSlot, ...] = ()
+        self._notices = list(notices)
+        self._memory_tools: tuple[Tool, ...] | None = None
 
     @classmethod
-    def of(cls, sources: Sources) -> Extensions:
+    def of(cls, sources: Sources, store: Store) -> Extensions:
         """Those that the configuration asks for."""
-        return cls(sources.plugins)
+        if not sources.config.memory.provider:
+            return cls(sources.plugins)
+        from hermes.memory.choose import active_memory
 
-    @property
-    def tools(self) -> tuple[Tool, ...]:
+        others = (
+            {name: make for name, (_, make) in sources.plugins.providers.items()} if sources.plugins else {}
+        )
+        memory, notices = active_memory(sources.home, sources.config, sources.policies, store, others)
+        return cls(sources.plugins, memory, notices)
+
+    def tools(self, whose: Whose) -> tuple[Tool, ...]:
         """The tools that are there now."""
-        return tuple(self.plugins.tools) if self.plugins else ()
+        if self.memory is not None and self._memory_tools is None:
+            self._memory_tools = self.memory.tools(whose)
+        return (*(self.plugins.tools if self.plugins else ()), *(self._memory_tools or ()))
 
-    async def overlays(self, asked: str, whose: Whose, model: str) -> tuple[EphemeralOverlay, ...]:
-        """What is added to a person's message of this turn."""
-        if self.plugins is None:
+    async def begin(self, whose: Whose) -> None:
+        """Before a prompt is built on purpose: what stands in it for as long as it does."""
+        if self.memory is not None:
+            self.memory.send_waiting()
+            self.block = await self.memory.block(whose)
+
+    async def overlays(
+        self, asked: str, whose: Whose, model: str, visible: Iterable[Message] = ()
+    ) -> tuple[EphemeralOverlay, ...]:
+        """What is added to a person's message of this turn. `visible` are the messages so far."""
+        if self.plugins is None and self.memory is None:
             return ()
         from hermes.agent.overlays import fenced
-        from hermes.plugins.hooks import Asked
 
-        texts = await self.plugins.pre_llm_call(Asked(asked, whose.session_id, whose.platform, model))
-        return tuple(EphemeralOverlay(Annex("plugin", fenced("plugin", text, name))) for name, text in texts)
+        found = []
+        if self.memory is not None:
+            sent = [a.text for m in visible for a in m.annex if a.kind == "recall"]
+            text = await self.memory.recall(asked, whose, sent)
+            found.append(EphemeralOverlay(Annex("recall", fenced("recall", text), "before")))
+        if self.plugins is not None:
+            from hermes.plugins.hooks import Asked
+
+            texts = await self.plugins.pre_llm_call(Asked(asked, whose.session_id, whose.platform, model))
+            found += [EphemeralOverlay(Annex("plugin", fenced("plugin", text, name))) for name, text in texts]
+        return tuple(found)
 
     def event(self, event: Event, session_id: str) -> None:
         """Tell plugins of something that happened."""
         if self.plugins is not None:
             self.plugins.event(event, session_id)
 
+    def ended(self, whose: Whose, asked: str, answered: str, clock: Clock) -> None:
+        """Have a turn remembered, however it ended."""
+        if self.memory is not None:
+            self.memory.remember(Exchange(whose, asked, answered, clock().isoformat()))
+
     def told(self) -> tuple[Notice, ...]:
         """What a person must be told since this was asked last."""
-        return self.plugins.told() if self.plugins else ()
+        own, self._notices = self._notices, []
+        parts = [part.told() for part in (self.plugins, self.memory) if part is not None]
+        return (*own, *(notice for part in parts for notice in part))
 
     async def close(self) -> None:
         """Let go of everything."""
-        if self.plugins is not None:
-            await self.plugins.close()
+        for part in (self.plugins, self.memory):
+            if part is not None:
+                await part.close()

@@ -11,7 +11,7 @@ from hermes.paths import Home
 from hermes.provenance import Notice
 
 GROUP = "hermes.plugins"
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ def _in_home(home: Home) -> list[Candidate]:
         path = os.path.join(folder, name)
         bare = name.removesuffix(".py")
         package = os.path.join(path, "__init__.py")
-        if name.endswith(".py") and os.path.isfile(path) and _NAME.fullmatch(bare):
+        if name.endswith(".py") and os.path.isfile(path) and NAME.fullmatch(bare):
             found.append(Candidate(bare, path))
-        elif os.path.isfile(package) and _NAME.fullmatch(name):
+        elif os.path.isfile(package) and NAME.fullmatch(name):
             found.append(Candidate(name, package))
     return found

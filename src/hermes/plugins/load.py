@@ -18,7 +18,7 @@ from hermes.errors import HermesError
 from hermes.lane import Lane
 from hermes.paths import Home
 from hermes.platforms import Platform
-from hermes.plugins.find import Candidate, candidates
+from hermes.plugins.find import NAME, Candidate, candidates
 from hermes.plugins.hooks import Hooks, MakeProvider, PluginSection
 from hermes.plugins.plugins import Plugin, Plugins
 from hermes.provenance import Notice, Origin, Passage, digest_of
@@ -149,8 +149,10 @@ def _list_of(kind: type) -> Callable[[Any], Any]:
 
 
 def _providers(value: Any) -> Mapping[str, MakeProvider]:
-    if not isinstance(value, Mapping) or not all(
-        isinstance(n, str) and callable(m) for n, m in value.items()
-    ):
-        raise PluginRefused("expected a mapping from names to functions that make a memory provider")
+    if not isinstance(value, Mapping) or not all(_names(n) and callable(m) for n, m in value.items()):
+        raise PluginRefused("expected a mapping from names, as of plugins, to what makes a memory provider")
     return value
+
+
+def _names(name: object) -> bool:
+    return isinstance(name, str) and NAME.fullmatch(name) is not None

@@ -75,8 +75,10 @@ class ScriptStore(ABC):
     async def commit(self, session_id: str, step: Step) -> None:
         await self.write(lambda: scripts.commit(self.dialect, session_id, step))
 
-    async def messages(self, session_id: str, from_seq: int = 0) -> tuple[StoredMessage, ...]:
-        return await self.read(lambda: scripts.messages(session_id, from_seq))
+    async def messages(
+        self, session_id: str, from_seq: int = 0, limit: int | None = None
+    ) -> tuple[StoredMessage, ...]:
+        return await self.read(lambda: scripts.messages(session_id, from_seq, limit))
 
     async def fragments(self, session_id: str, epoch: int) -> tuple[Fragment, ...]:
         return await self.read(lambda: scripts.fragments(session_id, epoch))

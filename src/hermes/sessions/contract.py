@@ -51,8 +51,10 @@ class Store(Protocol):
         """
         ...
 
-    async def messages(self, session_id: str, from_seq: int = 0) -> tuple[StoredMessage, ...]:
-        """The messages from a place on, in order."""
+    async def messages(
+        self, session_id: str, from_seq: int = 0, limit: int | None = None
+    ) -> tuple[StoredMessage, ...]:
+        """The messages from a place on, in order; all, or so many."""
         ...
 
     async def fragments(self, session_id: str, epoch: int) -> tuple[Fragment, ...]:

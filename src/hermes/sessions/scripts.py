@@ -233,11 +233,11 @@ def key_of(session_id: str) -> Script[int]:
     return int(rows[0][0])
 
 
-def messages(session_id: str, from_seq: int) -> Script[tuple[StoredMessage, ...]]:
+def messages(session_id: str, from_seq: int, limit: int | None) -> Script[tuple[StoredMessage, ...]]:
     key = yield from key_of(session_id)
     rows = yield (
-        "SELECT seq, role, text, data FROM messages WHERE session = ? AND seq >= ? ORDER BY seq",
-        (key, from_seq),
+        "SELECT seq, role, text, data FROM messages WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?",
+        (key, from_seq, 2**62 if limit is None else limit),
     )
     return tuple(StoredMessage(seq, message_from(role, text, data)) for seq, role, text, data in rows)
 
