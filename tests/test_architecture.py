@@ -58,6 +58,8 @@ READING = {
     "agent/environment.py",
     "agent/imports.py",
     "agent/prompt_builder.py",
+    "memory/outbox.py",  # what this process or another has put there, for a provider and no prompt
+    "memory/recall.py",  # common words
     "memory/snapshot.py",
     "prompts/__init__.py",
     "skills/build.py",

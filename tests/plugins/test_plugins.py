@@ -204,7 +204,7 @@ class TestTurn:
         sources = enable(tmp_path / "home", *names, **more)  # type: ignore[arg-type]
 
         async def scene(talk: Talk) -> None:
-            talk.agent.extensions = Extensions.of(sources)
+            talk.agent.extensions = Extensions(sources.plugins)
             for _ in range(turns):
                 await talk.say("what is it?")
             await talk.agent.close()
@@ -280,7 +280,7 @@ class TestTurn:
         sources = enable(tmp_path / "home", "ear")
 
         async def scene(talk: Talk) -> None:
-            talk.agent.extensions = Extensions.of(sources)
+            talk.agent.extensions = Extensions(sources.plugins)
             await talk.say("a")
             assert sources.plugins is not None
             await sources.plugins.plugins[0].lane.idle(5)
