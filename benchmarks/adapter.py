@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import asyncio
+
     from hermes.agent.prompt_builder import Sources
     from hermes.prompt import PromptFacts
 
@@ -217,6 +219,58 @@ def __getattr__(name: str) -> object:
     return getattr(adapter_agent, name)
 
 
+class Memory:
+    """The memory tool of one process, called as a model calls it; `limit` in characters for both files."""
+
+    def __init__(self, home: str, limit: int | None = None) -> None:
+        from dataclasses import replace
+
+        from hermes.config.records import MemoryConfig
+        from hermes.memory.scope import memory_files
+        from hermes.paths import Home
+        from hermes.security.policy import Policies
+        from hermes.tools.memory_tool import memory_tool
+
+        config = MemoryConfig()
+        if limit is not None:
+            config = replace(config, memory_char_limit=limit, user_char_limit=limit)
+        self.tool = memory_tool(Home(str(home)), memory_files(config), Policies())
+        self.runner: asyncio.Runner | None = None
+
+    def _call(self, **arguments: str) -> bool:
+        import asyncio
+        import json
+
+        from hermes.tooling import ToolContext, ToolError
+
+        self.runner = self.runner or asyncio.Runner()
+        try:
+            self.runner.run(self.tool.call(json.dumps(arguments), ToolContext("bench")))
+        except ToolError:
+            return False
+        return True
+
+    def add(self, text: str, target: str = "memory") -> bool:
+        return self._call(action="add", target=target, content=text)
+
+    def replace(self, old: str, new: str, target: str = "memory") -> bool:
+        return self._call(action="replace", target=target, entry=old, content=new)
+
+    def remove(self, old: str, target: str = "memory") -> bool:
+        return self._call(action="remove", target=target, entry=old)
+
+    @staticmethod
+    def file(home: str, target: str = "memory") -> Path:
+        return Path(home) / "memories" / ("USER.md" if target == "user" else "MEMORY.md")
+
+    @staticmethod
+    def parse(raw: str) -> list[str]:
+        """The entries of a file, by the documented format."""
+        from hermes.memory.entries import parse
+
+        return parse(raw)
+
+
 # --- not built yet; a suite that needs one of these fails by its name ---
 
 
@@ -227,11 +281,6 @@ def _missing(what: str) -> NotImplementedError:
 class Hints:
     def __init__(self, root: str) -> None:
         raise _missing("the tracker of subdirectory hints")
-
-
-class Memory:
-    def __init__(self, home: str, limit: int | None = None) -> None:
-        raise _missing("the memory tool")
 
 
 def server(home: str, port: int, model_url: str, uncapped: bool = False) -> tuple[object, ...]:

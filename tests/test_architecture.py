@@ -34,12 +34,14 @@ QUOTING = {
     "agent/personality.py": "gives overlays, no part of the cached prompt; marked as still to be admitted",
     "agent/prompt_builder.py": "admits SOUL.md, messages and names",
     "memory/active.py": "admits each memory, then all together; its block is admitted by its slot",
+    "memory/refusals.py": "admits each text that is to be remembered, and keeps nothing of the passage",
     "memory/snapshot.py": "admits each entry, then all together",
     "plugins/load.py": "hints of surfaces, which platforms.py admits",
     "plugins/plugins.py": "admits each text of a plugin",
     "platforms.py": "admits overrides and the hints of plugins",
     "skills/index.py": "lines that skills/admission.py judged, scanned again as they are sent",
     "skills/kept_index.py": "an index that skills/index.py made, of a file that only this user can write",
+    "tools/memory_tool.py": "admits each entry that the model reads",
     "tools/skill_tools.py": "admits each file of a skill that is looked at",
 }
 # These work on passages that are there already, or for people and not for a prompt.
@@ -60,7 +62,10 @@ READING = {
     "agent/prompt_builder.py",
     "memory/outbox.py",  # what this process or another has put there, for a provider and no prompt
     "memory/recall.py",  # common words
+    "memory/archive.py",
+    "memory/lock.py",
     "memory/snapshot.py",
+    "memory/store.py",
     "prompts/__init__.py",
     "skills/build.py",
     "skills/folder.py",

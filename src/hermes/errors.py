@@ -3,6 +3,7 @@
     HermesError
     ├── ConfigError         config.yaml cannot be used as asked
     ├── FileRefused         a file may not or cannot be read (carries the verdict of the decision)
+    ├── MemoryRefused       a memory cannot be read or written as asked
     ├── ModelError          a model could not be called, or answered with an error
     ├── PromptError         a stored or exported prompt cannot be used
     ├── SkillError          a skill cannot be written, removed or installed as asked
@@ -57,6 +58,10 @@ class FileRefused(HermesError):
     def __init__(self, verdict: Verdict, message: str) -> None:
         super().__init__(message)
         self.verdict = verdict
+
+
+class MemoryRefused(HermesError):
+    """A memory cannot be read or written as asked."""
 
 
 class ModelError(HermesError):

@@ -182,10 +182,11 @@ def replace_file(path: str, data: bytes, *, mode: int = 0o600, lasting: bool = T
         with contextlib.suppress(OSError):  # once renamed, nothing bears that name
             os.unlink(temporary)
     if lasting:
-        _sync_directory(folder)
+        sync_directory(folder)
 
 
-def _sync_directory(folder: str) -> None:
+def sync_directory(folder: str) -> None:
+    """Make lasting what was renamed in a directory. Raises OSError."""
     if os.name == "nt":
         return
     fd = os.open(folder, os.O_RDONLY)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from hermes.config import Config
 from hermes.contracts import ModelProfile
+from hermes.memory.scope import MemoryFile
 from hermes.messages import ToolSpec
 from hermes.paths import Home
 from hermes.provenance import Notice
@@ -16,10 +17,21 @@ from hermes.tool_names import enabled_tools
 from hermes.tooling import Tool
 
 
-def builtin_tools(home: Home, config: Config, policies: Policies, store: Store, cwd: str) -> tuple[Tool, ...]:
-    """The tools that come with Hermes and are wanted, made for one conversation in a working directory."""
+def builtin_tools(
+    home: Home,
+    config: Config,
+    policies: Policies,
+    store: Store,
+    cwd: str,
+    memory: Sequence[MemoryFile] = (),
+) -> tuple[Tool, ...]:
+    """The tools that come with Hermes and are wanted, made for one conversation in a working directory.
+
+    `memory` are the memories that the conversation may see.
+    """
     from hermes.tools.edit_tools import patch, write_file
     from hermes.tools.file_tools import read_file
+    from hermes.tools.memory_tool import memory_tool
     from hermes.tools.search_tool import search_tool
     from hermes.tools.session_search_tool import session_search_tool
     from hermes.tools.skill_manage_tool import skill_manage_tool
@@ -30,6 +42,7 @@ def builtin_tools(home: Home, config: Config, policies: Policies, store: Store, 
     shell = home.path("cache", "terminal", uuid.uuid4().hex[:12])
     skills = skill_tools(home, config, policies, on)
     made = (
+        memory_tool(home, memory, policies),
         patch,
         read_file,
         search_tool(),

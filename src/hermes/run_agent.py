@@ -20,7 +20,7 @@ from hermes.agent.loop import Hints, Limits, Turn, limits_for
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
 from hermes.agent.personality import find_personality, personalities
-from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
+from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources, memory_project
 from hermes.agent.session import Clock, Session
 from hermes.agent.subdirectory_hints import tracker_of
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, working_directory
@@ -28,6 +28,7 @@ from hermes.agent.taking_back import take_back
 from hermes.config import environment
 from hermes.contracts import Model, Whose
 from hermes.errors import UsageError
+from hermes.memory.scope import OWNER, MemoryScope, memory_files
 from hermes.messages import Completed, Message
 from hermes.model_tools import builtin_tools, fitting, tool_definitions, toolbox
 from hermes.paths import ensure_home, get_hermes_home
@@ -53,8 +54,9 @@ class AIAgent:
     it a new one begins with the first turn. `sources` and `store` are those of the home unless they are
     given. `extensions` are plugins, external memory and MCP servers (default: the configured ones, unless
     `tools` are given). `hints` gives what is to be said of the places a tool call went to (default: the
-    instructions of the folders it entered); `ask` puts a question to the person. `notices` tell what there
-    is to say of the home, its configuration and the working directory.
+    instructions of the folders it entered); `ask` puts a question to the person; `memory_scope` says whose
+    memory it may see and write. `notices` tell what there is to say of the home, its configuration and the
+    working directory.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class AIAgent:
         limits: Limits | None = None,
         hints: Hints | None = None,
         ask: Ask = nobody,
+        memory_scope: MemoryScope = OWNER,
         clock: Clock = _now,
         extensions: Extensions | None = None,
     ) -> None:
@@ -91,9 +94,12 @@ class AIAgent:
         self._owns_store = store is None
         self.store = open_store(sources.home, sources.config) if store is None else store
         usual = tools is None
+        self.memory_scope = memory_scope
+        project = memory_project(sources.home, self.workdir, new=True)
+        self.memory = memory_files(sources.config.memory, memory_scope, project)
         if tools is None:
             tools = builtin_tools(
-                sources.home, sources.config, sources.policies, self.store, self.workdir.path
+                sources.home, sources.config, sources.policies, self.store, self.workdir.path, self.memory
             )
             extensions = extensions or Extensions.of(sources, self.store)
         self.extensions = extensions or Extensions()
@@ -387,7 +393,7 @@ class AIAgent:
         )
 
     def _prompt(self, session_id: str) -> SystemPrompt:
-        slots = default_slots(self.sources, self.extensions.block, self.extensions.slots)
+        slots = default_slots(self.sources, self.extensions.block, self.extensions.slots, self.memory_scope)
         return build_system_prompt(slots, self._facts(session_id), config_digest=self.sources.config.digest)
 
     def _said(self, session: Session, turn: TurnRequest) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes.memory.entries import is_separated, size, split_entries
-from hermes.memory.snapshot import MemoryFile, snapshot
+from hermes.memory.scope import MemoryFile
+from hermes.memory.snapshot import snapshot
 from hermes.paths import Home
 from hermes.provenance import Origin, Passage
 from hermes.security.policy import STRICT, Policy

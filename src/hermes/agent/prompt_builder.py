@@ -15,7 +15,8 @@ from hermes.agent.environment import Host, working_directory_lines
 from hermes.agent.workdir import find_project, resolve_cwd
 from hermes.errors import FileRefused
 from hermes.files import read_file
-from hermes.memory.snapshot import MemoryFile, snapshot
+from hermes.memory.scope import OWNER, MemoryScope, Target, memory_files
+from hermes.memory.snapshot import snapshot
 from hermes.paths import Home, get_hermes_home
 from hermes.platforms import Platforms, resolve_hint
 from hermes.prompt import PromptFacts, Tier, WorkDir
@@ -341,20 +342,35 @@ class WorkingDirectorySlot:
         return working_directory_lines(find_project(facts.cwd.path), self.policies)
 
 
+def memory_project(home: Home, cwd: WorkDir, *, new: bool = False) -> str:
+    """The root of the project whose memory counts, "" for none.
+
+    Before anything was remembered of any project there is none to read; `new` asks all the same, to write.
+    """
+    if not cwd.authority or not (new or os.path.isdir(home.path("memories", "projects"))):
+        return ""
+    return find_project(cwd.path).root
+
+
 @dataclass(frozen=True, slots=True)
 class MemorySlot:
-    """The snapshot of one memory file."""
+    """The snapshots of the memory files of one kind that a conversation may see."""
 
     sources: Sources
-    memory: MemoryFile
+    target: Target
     name: str
-    on: bool = True
+    scope: MemoryScope = OWNER
     tier: Tier = Tier.VOLATILE
 
     def passage(self, facts: PromptFacts) -> Passage:
-        if not (self.on and facts.switches.memory):
+        if not facts.switches.memory:
             return Passage()
-        return snapshot(self.sources.home, self.memory, self.sources.policies.of("owner"))
+        sources = self.sources
+        files = memory_files(sources.config.memory, self.scope, memory_project(sources.home, facts.cwd))
+        shown = [
+            snapshot(sources.home, f, sources.policies.of("owner")) for f in files if f.target == self.target
+        ]
+        return shown[0] if len(shown) == 1 else Passage.joined("\n\n", shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from hermes.agent.prompt_builder import (
 )
 from hermes.agent.workdir import resolve_cwd
 from hermes.bulkhead import behind_bulkhead
-from hermes.memory.snapshot import MemoryFile
+from hermes.memory.scope import OWNER, MemoryScope
 from hermes.paths import Home, get_hermes_home
 from hermes.platforms import PLATFORM_HINTS, Platforms
 from hermes.prompt import PromptFacts, PromptSlot, Section, SystemPrompt, WorkDir
@@ -50,16 +50,19 @@ __all__ = [
 
 
 def default_slots(
-    sources: Sources, external_memory: Passage | None = None, more: Iterable[PromptSlot] = ()
+    sources: Sources,
+    external_memory: Passage | None = None,
+    more: Iterable[PromptSlot] = (),
+    scope: MemoryScope = OWNER,
 ) -> tuple[PromptSlot, ...]:
-    """The cached prompt, from top to bottom. The slots of plugins, then `more`, end their tiers."""
+    """The cached prompt, from top to bottom. The slots of plugins, then `more`, end their tiers.
+
+    `scope` says whose memory it may show.
+    """
     if sources.plugins is not None:
         from hermes.agent.plugin_slots import plugin_slots
 
         more = (*plugin_slots(sources.plugins), *more)
-    memory = sources.config.memory
-    notes = MemoryFile("MEMORY.md", "## Persistent Memory", memory.memory_char_limit)
-    user = MemoryFile("USER.md", "## User Profile", memory.user_char_limit)
     return (
         IdentitySlot(sources),
         ToolGuidanceSlot(sources),
@@ -70,8 +73,8 @@ def default_slots(
         SystemMessageSlot(sources),
         ProjectContextSlot(sources),
         WorkingDirectorySlot(sources.policies),
-        MemorySlot(sources, notes, "memory", memory.memory_enabled),
-        MemorySlot(sources, user, "user profile", memory.user_profile_enabled),
+        MemorySlot(sources, "memory", "memory", scope),
+        MemorySlot(sources, "user", "user profile", scope),
         ExternalMemorySlot(external_memory or Passage(), sources.policies),
         *more,
         SessionLineSlot(sources.policies),

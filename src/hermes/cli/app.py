@@ -16,6 +16,7 @@ from hermes.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("hermes.cli.chat:command", "Talk with the agent, or ask it one thing."),
     "cache": ("hermes.cli.cache:group", "What came from the prompt cache, what did not, and why."),
+    "memory": ("hermes.cli.memory:group", "See and change what is remembered between sessions."),
     "models": ("hermes.cli.models:group", "Models that can be used, and what is known of them."),
     "sessions": ("hermes.cli.sessions:group", "List, search, move and replay conversations."),
     "config": ("hermes.cli.config:group", "Show, check and change config.yaml."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hermes.commands import cache, conversation, looking, taking_away, taking_back
+from hermes.commands import cache, conversation, looking, memory, taking_away, taking_back
 from hermes.commands.records import Command, Conversation
 from hermes.errors import HermesError
 
@@ -79,6 +79,13 @@ _TABLE = (
     Command("copy", "Copy the last answer, or its Nth code block.", taking_away.copy, "[N]", anytime=True),
     Command(
         "export", "Write the conversation as Markdown or JSON.", taking_away.export, "[FILE]", anytime=True
+    ),
+    Command(
+        "memory",
+        "What is remembered; add or remove an entry, undo.",
+        memory.memory,
+        "[add|remove|undo …]",
+        anytime=True,
     ),
     Command("sessions", "The last sessions.", conversation.sessions, anytime=True),
     Command("resume", "Go on with another session.", conversation.resume, "[ID]"),

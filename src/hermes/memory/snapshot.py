@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import lru_cache
 
 from hermes.errors import FileRefused
 from hermes.files import read_file
 from hermes.memory.entries import is_separated, size, split_entries, split_paragraphs
+from hermes.memory.scope import MemoryFile
 from hermes.paths import Home
 from hermes.provenance import Decision, Notice, Origin, Passage, Verdict, digest_of
 from hermes.security.gate import admit
@@ -16,15 +16,6 @@ from hermes.security.policy import Policy
 from hermes.text import HEAD_PERCENT, TAIL_PERCENT, cut, decode
 
 _LIST_OR_HEADING = ("- ", "* ", "+ ", "#", "|", ">", "```")
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryFile:
-    """One of the two memories: its file, heading and limit in characters."""
-
-    name: str
-    heading: str
-    limit: int
 
 
 def snapshot(home: Home, memory: MemoryFile, policy: Policy) -> Passage:
@@ -58,8 +49,8 @@ def _rendered(
 
 def _locate(home: Home, memory: MemoryFile) -> tuple[str, tuple[Notice, ...]]:
     """The file in `memories/`, or the one at the top of the home where older homes keep it."""
-    path, legacy = home.path("memories", memory.name), home.path(memory.name)
-    if not os.path.isfile(legacy):
+    path, legacy = home.path("memories", *memory.folder, memory.name), home.path(memory.name)
+    if memory.folder or not os.path.isfile(legacy):
         return path, ()
     if os.path.lexists(path):
         text = f"{legacy} is not read: {path} stands before it; merge what you still want and remove it"
