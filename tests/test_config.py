@@ -581,7 +581,7 @@ class TestEnvironment:
             "SHELL": "/bin/sh",
             "SECRET_TOKEN": "x",
         }
-        assert environment(given_) == Environment(" Be brief.\n", True, "/srv", {"SHELL": "/bin/sh"})
+        assert environment(given_) == Environment(" Be brief.\n", True, cwd="/srv", host={"SHELL": "/bin/sh"})
 
     def test_an_empty_no_color_is_no_wish(self) -> None:
         assert environment({"NO_COLOR": ""}) == Environment()

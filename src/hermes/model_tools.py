@@ -49,7 +49,7 @@ def builtin_tools(
         session_search_tool(store),
         *skills,
         skill_manage_tool(home, config, policies),
-        terminal_tool(shell, cwd),
+        terminal_tool(shell, cwd, confine=config.tools.confine),
         write_file,
     )
     return tuple(t for t in made if t.spec.name in on)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
+from hermes.agent.approval import Approval, allow_for_good
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.extensions import Extensions
@@ -35,6 +36,7 @@ from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import PromptFacts, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
 from hermes.providers.connect import connect
+from hermes.security.where import Ground
 from hermes.sessions.contract import Store
 from hermes.sessions.open import open_store
 from hermes.sessions.records import SessionRecord
@@ -55,8 +57,9 @@ class AIAgent:
     given. `extensions` are plugins, external memory and MCP servers (default: the configured ones, unless
     `tools` are given). `hints` gives what is to be said of the places a tool call went to (default: the
     instructions of the folders it entered); `ask` puts a question to the person; `memory_scope` says whose
-    memory it may see and write. `notices` tell what there is to say of the home, its configuration and the
-    working directory.
+    memory it may see and write; `approval` says when the person is asked first (`ask`, `auto`, `yolo`;
+    default: the configured one). `notices` tell what there is to say of the home, its configuration and
+    the working directory.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class AIAgent:
         hints: Hints | None = None,
         ask: Ask = nobody,
         memory_scope: MemoryScope = OWNER,
+        approval: str = "",
         clock: Clock = _now,
         extensions: Extensions | None = None,
     ) -> None:
@@ -118,6 +122,7 @@ class AIAgent:
         self.limits = limits or limits_for(self.model.profile, sources.config.agent.max_turns)
         self.hints = hints or tracker_of(sources, self.workdir)
         self.ask = ask
+        self.approval = self._approval(approval)
         self.clock = clock
         self.session: Session | None = None
         self.compactor = self._compactor()
@@ -157,6 +162,7 @@ class AIAgent:
                 self._drain,
                 self.hints,
                 compactor=self.compactor,
+                guard=self.approval.refusal,
             )
             for prefilled in turn.prefill if not session.visible else ():
                 session.append(prefilled)
@@ -325,15 +331,29 @@ class AIAgent:
             self.limits.max_tokens,
         )
 
+    def _approval(self, mode: str) -> Approval:
+        tools, home = self.sources.config.tools, self.sources.home
+        return Approval(
+            Ground.at(self.workdir.path, home.root),
+            mode or tools.approval,
+            tools.allow,
+            tools.confine,
+            lambda entry: allow_for_good(home, entry),
+        )
+
     def reset(self) -> None:
         """Begin a new session with the next turn."""
         self.session = None
         self.compactor = self._compactor()
         self.session_id = ""
         self.personality = ""
+        self.approval = self._approval(self.approval.mode)
 
     async def close(self) -> None:
-        """Give back the model's connections, and the store when it was opened here."""
+        """End what tools left running, give back the model's connections, and the store if opened here."""
+        for tool in self.tools.values():
+            if tool.close is not None:
+                await tool.close()
         await self.extensions.close()
         await self.model.close()
         if self._owns_store:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from hermes.tooling import Tool, ToolContext, ToolError
-from hermes.tools.terminal_tool import MAX_CHARS, terminal_tool
+from hermes.tools.terminal_output import MAX_CHARS
+from hermes.tools.terminal_tool import terminal_tool
 
 
 @pytest.fixture
@@ -43,7 +44,10 @@ def test_a_command_gets_no_input(terminal: Tool) -> None:
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(terminal: Tool, tmp_path: Path) -> None:
     shown = run(terminal, "echo begun; (sleep 60; touch late) & echo $! > pid; sleep 60", timeout=1)
-    assert shown == "begun\n[timed out after 1 s; the command was ended]"
+    assert shown == (
+        "begun\n[timed out after 1 s; the command was ended. "
+        "What takes longer runs with a longer timeout, or with background]"
+    )
     child = int((tmp_path / "work" / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         while True:  # it is gone, or about to be
@@ -72,3 +76,74 @@ def test_bytes_that_are_no_text_are_shown(terminal: Tool) -> None:
 def test_a_nul_in_the_command_is_refused(terminal: Tool) -> None:
     with pytest.raises(ToolError, match="NUL"):
         run(terminal, "echo \0")
+
+
+def look(tool: Tool, **arguments: object) -> str:
+    return asyncio.run(tool.call(json.dumps(arguments), ToolContext()))
+
+
+def close(tool: Tool) -> None:
+    assert tool.close is not None
+    asyncio.run(tool.close())
+
+
+def test_a_job_runs_beside_and_is_looked_at(terminal: Tool) -> None:
+    run(terminal, "export NAME=x")
+    assert run(terminal, 'echo "$NAME"; read -t 60 < <(sleep 60); echo late', background=True) == (
+        "job 1 was started; terminal with job=1 shows its output and state"
+    )
+    assert run(terminal, "echo meanwhile") == "meanwhile"
+    shown = ""
+    while "x" not in shown.splitlines():
+        shown = look(terminal, job=1)
+    assert "[job 1 running for" in shown
+    assert look(terminal, job=1).startswith("[job 1 running for")
+    assert look(terminal).startswith("job 1: running for")
+    assert look(terminal, job="1", stop=True) == "[job 1 ended by signal 15]"
+    close(terminal)
+
+
+def test_a_job_that_ends_tells_its_code_and_the_rest_of_its_output(terminal: Tool) -> None:
+    run(terminal, "echo begun; exit 3", background=True)
+    assert look(terminal, job=1, wait=30) == "begun\n[job 1 ended with exit code 3]"
+    assert look(terminal, job=1) == "[job 1 ended with exit code 3]"
+    close(terminal)
+
+
+def test_jobs_end_when_the_session_closes(terminal: Tool, tmp_path: Path) -> None:
+    run(terminal, "trap '' TERM; echo $$ > pid; (sleep 60) & wait; sleep 60", background=True)
+    while not (tmp_path / "work" / "pid").exists() or not (tmp_path / "work" / "pid").read_text():
+        look(terminal, job=1)
+    pid = int((tmp_path / "work" / "pid").read_text())
+    close(terminal)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert (
+        look(terminal) == "job 1: ended by signal 9: trap '' TERM; echo $$ > pid; (sleep 60) & wait; sleep 60"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"job": 7}, "there is no job 7; there are no jobs"),
+        ({"job": 1, "command": "ls"}, "either a command or the number of a job"),
+        ({"job": "first"}, "'job' must be an integer"),
+        ({"command": ["ls", "-l"]}, "'command' must be a string"),
+    ],
+)
+def test_wrong_questions_about_jobs_are_answered(
+    terminal: Tool, arguments: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ToolError, match=said):
+        look(terminal, **arguments)
+
+
+def test_a_confined_terminal_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    tool = terminal_tool(str(tmp_path / "state"), str(tmp_path / "work"), confine=True)
+    work = os.path.realpath(tmp_path / "work")
+    assert run(tool, "export A=1; cd ..") == (
+        f"[{os.path.realpath(tmp_path)} is outside the project; the next command begins in {work} again]"
+    )
+    assert run(tool, "pwd; echo $A") == f"{work}\n1"

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hermes.agent.session import INTERRUPTED
 from hermes.bulkhead import behind_bulkhead_async
+from hermes.config.records import secrets
 from hermes.messages import Message, ToolCall
 from hermes.provenance import Notice
+from hermes.security.secrets import hide_secrets
 from hermes.text import well_formed
 from hermes.tooling import Tool, ToolContext, ToolError
 from hermes.turns import Event, NoticeShown, ToolFinished, ToolStarted
+
+MAX_CHARS = 150_000
+"""Of one result; tools cut their answers sooner and better."""
 
 NOT_RUN = "[not run: the turn was stopped before this call began]"
 
@@ -39,13 +45,21 @@ class Step:
         return Message("tool", text, call_id=self.calls[i].id, name=self.calls[i].name, error=True)
 
 
+Guard = Callable[[Tool, ToolCall, dict[str, Any], ToolContext], Awaitable[str]]
+"""Says why a call may not run, in words for the model; "" when it may."""
+
+
+async def no_guard(tool: Tool, call: ToolCall, arguments: dict[str, Any], context: ToolContext) -> str:  # noqa: ARG001
+    return ""
+
+
 async def run_calls(
-    step: Step, tools: Mapping[str, Tool], context: ToolContext
+    step: Step, tools: Mapping[str, Tool], context: ToolContext, guard: Guard = no_guard
 ) -> AsyncGenerator[Event, None]:
-    """Run every call of a step and yield what happens. Cancelling stops the running ones."""
+    """Run every call of a step that `guard` lets pass and yield what happens. Cancelling stops them."""
     for group in _groups(step.calls, tools):
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        tasks = [asyncio.create_task(_run(step, i, tools, context, queue)) for i in group]
+        tasks = [asyncio.create_task(_run(step, i, tools, context, guard, queue)) for i in group]
         try:
             for _ in tasks:
                 while (event := await queue.get()) is not None:
@@ -73,13 +87,19 @@ def _groups(calls: tuple[ToolCall, ...], tools: Mapping[str, Tool]) -> list[list
 
 
 async def _run(
-    step: Step, i: int, tools: Mapping[str, Tool], context: ToolContext, queue: asyncio.Queue[Event | None]
+    step: Step,
+    i: int,
+    tools: Mapping[str, Tool],
+    context: ToolContext,
+    guard: Guard,
+    queue: asyncio.Queue[Event | None],
 ) -> None:
     call = step.calls[i]
     begun = time.monotonic()
     step.begun.add(i)
     await queue.put(ToolStarted(call))
-    text, error, notices = await _answer(call, tools, replace(context, call_id=call.id))
+    text, error, notices = await _answer(call, tools, replace(context, call_id=call.id), guard)
+    text = _fit(text)
     result = Message("tool", well_formed(text), call_id=call.id, name=call.name, error=error)
     step.results[i] = result
     for notice in notices:
@@ -89,7 +109,7 @@ async def _run(
 
 
 async def _answer(
-    call: ToolCall, tools: Mapping[str, Tool], context: ToolContext
+    call: ToolCall, tools: Mapping[str, Tool], context: ToolContext, guard: Guard
 ) -> tuple[str, bool, tuple[Notice, ...]]:
     """The text of a result; the model always gets an answer it can act on."""
     tool = tools.get(call.name)
@@ -97,10 +117,28 @@ async def _answer(
         return f"there is no tool {call.name!r}; the tools are {', '.join(sorted(tools))}", True, ()
     try:
         answer, notices = await behind_bulkhead_async(
-            f"the tool {call.name}", tool.call(call.arguments, context), "", letting=(ToolError,)
+            f"the tool {call.name}", _guarded(tool, call, context, guard), "", letting=(ToolError,)
         )
     except ToolError as error:
         return str(error), True, ()
     if notices:
         return f"{call.name} failed: {notices[0].text}", True, notices
     return answer or "(no output)", False, ()
+
+
+async def _guarded(tool: Tool, call: ToolCall, context: ToolContext, guard: Guard) -> str:
+    arguments = tool.read(call.arguments)
+    if refusal := await guard(tool, call, arguments, context):
+        raise ToolError(refusal)
+    return await tool.run(context, **arguments)
+
+
+def _fit(text: str) -> str:
+    """The text of a result without secrets and of bounded length; it says so where something is missing."""
+    text, hidden = hide_secrets(text, secrets())
+    if len(text) > MAX_CHARS:
+        half = MAX_CHARS // 2
+        text = f"{text[:half]}\n[… {len(text) - 2 * half:,} characters are left out …]\n{text[-half:]}"
+    if hidden:
+        text += f"\n[secrets were hidden here: {', '.join(hidden)}; they stay as they are where they stand]"
+    return text

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from hermes.agent.compaction import Compactor
-from hermes.agent.dispatch import Step, run_calls
+from hermes.agent.dispatch import Guard, Step, no_guard, run_calls
 from hermes.agent.overlays import PRESSURE
 from hermes.agent.session import STOPPED, Session, call_record
 from hermes.agent.subdirectory_hints import Conversation, Hinted
@@ -77,6 +77,7 @@ class Turn:
     steering: Callable[[], Sequence[str]] = tuple
     hints: Hints = no_hints
     compactor: Compactor | None = None
+    guard: Guard = no_guard
     usage: Usage = field(default_factory=Usage)
     calls: int = 0
     _failed: tuple[str, str] = ("", "")
@@ -217,7 +218,7 @@ class Turn:
                 yield NoticeShown(notice)
         step = Step.of(calls)
         try:
-            async with aclosing(run_calls(step, self.tools, self.context)) as events:
+            async with aclosing(run_calls(step, self.tools, self.context, self.guard)) as events:
                 async for event in events:
                     yield event
         except (asyncio.CancelledError, GeneratorExit):

@@ -174,7 +174,7 @@ async def ask_in_lines(question: Question) -> str:
     begun = [c for c in question.choices if said and c.lower().startswith(said.lower())]
     if len(begun) == 1:
         return begun[0]
-    return said if question.kind == "clarify" else ""
+    return said
 
 
 async def _line() -> str:

@@ -17,6 +17,7 @@ from hermes.config import environment
 from hermes.errors import UsageError
 from hermes.run_agent import AIAgent
 
+MODES = ("ask", "auto", "yolo")
 FORMATS = ("text", "json", "stream-json")
 
 
@@ -32,6 +33,7 @@ class Wanted:
     personality: str
     tools: tuple[str, ...] | None
     max_turns: int | None
+    approval: str
     output: str
     plain: bool
 
@@ -45,6 +47,8 @@ _OPTIONS = (
     click.option("--personality", default="", help="Take on a personality.", metavar="NAME"),
     click.option("--tools", default=None, help="Only these, with commas; none for none.", metavar="NAMES"),
     click.option("--max-turns", type=click.IntRange(1), help="So many calls of the model.", metavar="N"),
+    click.option("--approval", type=click.Choice(MODES), help="When you are asked first."),
+    click.option("--yes", is_flag=True, help="Never ask; the same as --approval yolo."),
     click.option("--output-format", type=click.Choice(FORMATS), default="text", help="Of the answer."),
     click.option("--json", "as_json", is_flag=True, help="The same as --output-format stream-json."),
     click.option("--plain", is_flag=True, help="Talk line by line, without colours and status line."),
@@ -61,7 +65,7 @@ def _with_options(function: Callable[..., None]) -> Callable[..., None]:
 @_with_options
 @click.pass_context
 def command(
-    ctx: click.Context, /, tools: str | None, output_format: str, as_json: bool, **given: Any
+    ctx: click.Context, /, tools: str | None, output_format: str, as_json: bool, yes: bool, **given: Any
 ) -> None:
     """Talk with the agent.
 
@@ -72,8 +76,10 @@ def command(
     Exit codes: 0 answered, 1 an error, 2 a mistake in the command, 3 out of steps, 4 refused, 5 failed,
     130 stopped.
     """
+    mode = given.pop("approval") or ""
     wanted = Wanted(
         query=_asked(given.pop("query")),
+        approval="yolo" if yes else mode,
         tools=None if tools is None else _names(tools),
         output="stream-json" if as_json else output_format,
         **given,
@@ -114,7 +120,7 @@ def _names(given: str) -> tuple[str, ...]:
 
 
 async def _talk(wanted: Wanted) -> int:
-    agent = AIAgent(model=wanted.model, cwd=wanted.cwd, session_id=wanted.resume)
+    agent = AIAgent(model=wanted.model, cwd=wanted.cwd, session_id=wanted.resume, approval=wanted.approval)
     try:
         await _prepare(agent, wanted)
         if wanted.query:

@@ -123,9 +123,16 @@ class SessionsConfig(_Record):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ToolsConfig(_Record):
-    """`tools:`. `enabled` None means every tool that is on by default."""
+    """`tools:`. `enabled` None means every tool that is on by default.
+
+    The others decide what may run, and shape no prompt: `approval` is `ask`, `auto` or `yolo`, `allow` holds
+    what needs no asking, `confine` keeps file tools inside the project.
+    """
 
     enabled: tuple[str, ...] | None = None
+    approval: str = "ask"
+    allow: tuple[str, ...] = ()
+    confine: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -202,12 +209,14 @@ class Config(_Record):
 
         The free sections, `compaction`, `local` and `sessions` stand apart: nothing in them shapes a prompt.
         What `plugins` and `mcp` bring to one is seen in its sections; their settings may hold secrets.
+        Of `tools` only `enabled` counts.
         """
         import json
 
         apart = ("compaction", "free", "local", "mcp", "notices", "plugins", "sessions")
         kept = (f.name for f in fields(self) if f.name not in apart)
         values = {name: plain(getattr(self, name)) for name in kept}
+        values["tools"] = {"enabled": plain(self.tools.enabled)}
         return digest_of(json.dumps(values, ensure_ascii=True, sort_keys=True, separators=(",", ":")))
 
 

@@ -223,6 +223,19 @@ KEYS: tuple[Key, ...] = (
     Key("mcp.start_timeout", forms.seconds(60), "How long a new session waits for MCP servers, in seconds."),
     Key("mcp.call_timeout", forms.seconds(3600), "How long a call of an MCP tool may take, in seconds."),
     Key(
+        "tools.approval",
+        one_of("ask", "auto", "yolo"),
+        "When a person is asked first: ask for every change and command that does more than read, "
+        "auto for what is dangerous or leaves the project, yolo never.",
+    ),
+    Key(
+        "tools.allow",
+        _ORDERED_NAMES,
+        "What runs without asking: a tool or toolset, `terminal: git commit` for commands that begin so, "
+        "`write_file: ~/notes` for what lies there.",
+    ),
+    Key("tools.confine", FLAG, "Whether file tools and the terminal's directory stay inside the project."),
+    Key(
         "compaction.threshold",
         forms.PART,
         "How full the context window may be, as a part of it, before older messages are summarised.",

@@ -1,60 +1,61 @@
-"""A shell whose directory and variables last from command to command."""
+"""The terminal: a shell whose directory and variables last from command to command, and jobs beside it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import shlex
-import signal
-from dataclasses import dataclass, field
 
-from hermes.tooling import Tool, ToolContext, ToolError, tool
+from hermes.files import is_inside
+from hermes.tooling import Plan, Tool, ToolContext, ToolError, tool
+from hermes.tools.terminal_jobs import Jobs
+from hermes.tools.terminal_output import shown
+from hermes.tools.terminal_shell import Shell, end
 
-MAX_CHARS = 30_000
 DEFAULT_TIMEOUT = 120
 LONGEST = 3_600
-_WHOLE = 4 * 1024 * 1024  # bytes of output that are looked at as a whole
 
 
-@dataclass(slots=True)
-class Shell:
-    """What lasts between commands. `state` is a file that holds directory and variables of the last one."""
+def terminal_tool(folder: str, cwd: str, *, confine: bool = False) -> Tool:
+    """The tool for one session. `folder` holds its state and kept outputs; `cwd` is where it begins.
 
-    folder: str
-    cwd: str
-    state: str = field(default="")
-
-    def script(self, command: str) -> str:
-        """The command, between taking up the last state and leaving its own."""
-        quoted = shlex.quote(self.state)
-        return (
-            f"if [ -s {quoted} ]; then . {quoted}; fi 2>/dev/null\n"
-            f'trap \'__code=$?; {{ printf "cd %q\\n" "$PWD"; export -p; }} > {quoted}.new && '
-            f"mv {quoted}.new {quoted}; exit $__code' EXIT\n"
-            f"{command}\n"
-        )
-
-
-def terminal_tool(folder: str, cwd: str) -> Tool:
-    """The tool for one session. `folder` holds its state and kept outputs; `cwd` is where it begins."""
+    With `confine` the directory goes back there when a command has left it.
+    """
     shell = Shell(folder, cwd, os.path.join(folder, "shell-state"))
+    jobs = Jobs(shell)
 
-    @tool()
-    async def terminal(context: ToolContext, command: str, timeout: int = DEFAULT_TIMEOUT) -> str:
-        """Run a command; see terminal.md."""
+    def plan(context: ToolContext, command: str = "", **more: object) -> Plan:
+        return Plan(command=command, cwd=shell.where(), detail=command) if command.strip() else Plan()
+
+    @tool(plan=plan, close=jobs.close)
+    async def terminal(
+        context: ToolContext,
+        command: str = "",
+        timeout: int = DEFAULT_TIMEOUT,
+        background: bool = False,
+        job: int | None = None,
+        wait: int = 0,
+        stop: bool = False,
+    ) -> str:
+        """Run a command, or look after a job; see terminal.md."""
         if "\0" in command:
             raise ToolError("the command has a NUL character; leave it out")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        return await _run(shell, command, max(1, min(timeout, LONGEST)), context)
+        if job is not None and command.strip():
+            raise ToolError("give either a command or the number of a job, not both")
+        if job is not None:
+            return await jobs.look(job, wait=max(0, min(wait, LONGEST)), stop=stop)
+        if not command.strip():
+            return jobs.listed()
+        if background:
+            return jobs.start(command)
+        answer = await _run(shell, command, max(1, min(timeout, LONGEST)), context)
+        return "\n".join(part for part in (answer, _kept_inside(shell) if confine else "") if part)
 
     return terminal
 
 
 async def _run(shell: Shell, command: str, timeout: int, context: ToolContext) -> str:
-    import tempfile  # 2 ms that only a command pays
-
     # To a file: what the command leaves running cannot hold the answer, and none of it is lost.
-    fd, path = tempfile.mkstemp(dir=shell.folder, prefix=f"output-{context.call_id[-12:]}-", suffix=".txt")
+    fd, path = shell.output(context.call_id[-12:])
     with os.fdopen(fd, "wb") as output:
         process = await asyncio.create_subprocess_exec(
             "bash",
@@ -63,7 +64,7 @@ async def _run(shell: Shell, command: str, timeout: int, context: ToolContext) -
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=asyncio.subprocess.STDOUT,
-            cwd=shell.cwd if os.path.isdir(shell.cwd) else shell.folder,
+            cwd=shell.start,
             start_new_session=True,
         )
     ending = ""
@@ -73,33 +74,20 @@ async def _run(shell: Shell, command: str, timeout: int, context: ToolContext) -
         if process.returncode:
             ending = f"[exit code {process.returncode}]"
     except TimeoutError:
-        ending = f"[timed out after {timeout} s; the command was ended]"
+        ending = (
+            f"[timed out after {timeout} s; the command was ended. "
+            "What takes longer runs with a longer timeout, or with background]"
+        )
     finally:
-        _end(process)
+        end(process.pid)
     await process.wait()
-    return "\n".join(part for part in (_shown(path), ending) if part)
+    return "\n".join(part for part in (shown(path), ending) if part)
 
 
-def _end(process: asyncio.subprocess.Process) -> None:
-    """End the command and everything it started."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
-
-
-def _shown(path: str) -> str:
-    """The output, or its two ends with a word about where the whole is; a short one leaves no file."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size <= _WHOLE:
-            text = file.read().decode("utf-8", "replace").rstrip("\n")
-            if len(text) <= MAX_CHARS:
-                os.unlink(path)
-                return text
-            head, tail = text[: MAX_CHARS // 2], text[-(MAX_CHARS // 2) :]
-        else:
-            head = file.read(MAX_CHARS // 2).decode("utf-8", "replace")
-            file.seek(-(MAX_CHARS // 2), os.SEEK_END)
-            tail = file.read().decode("utf-8", "replace").rstrip("\n")
-    return f"{head}\n[… the middle of {size:,} bytes is left out; all of it is in {path}]\n{tail}"
+def _kept_inside(shell: Shell) -> str:
+    """A word about a directory outside the project, where the next command would have begun."""
+    where, project = os.path.realpath(shell.where()), os.path.realpath(shell.cwd)
+    if is_inside(where, project):
+        return ""
+    shell.go_back()
+    return f"[{where} is outside the project; the next command begins in {project} again]"
