@@ -68,7 +68,9 @@ READING = {
     "memory/store.py",
     "prompts/__init__.py",
     "skills/build.py",
+    "skills/fetch.py",
     "skills/folder.py",
+    "skills/install.py",
     "skills/snapshot.py",
 }
 # Parts that make prompts. Config, security and providers read data of their own.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hermes.config import Config
+from hermes.config.edit import set_key, unset_key
 from hermes.config.records import SkillsConfig
 from hermes.messages import Message
 from hermes.paths import Home
@@ -84,6 +85,20 @@ def test_what_is_missing_or_off_is_answered_with_the_truth(home: Home) -> None:
     with pytest.raises(ToolError, match=r"is not on offer: disabled in config\.yaml"):
         call(home, "skill_view", off, name="deploy")
     assert "deploy" not in call(home, "skills_list", off)
+
+
+def test_what_is_disabled_while_a_session_runs_is_off_from_then_on(home: Home) -> None:
+    view = tool(home, "skill_view")
+
+    def ask() -> str:
+        return asyncio.run(view.call('{"name": "deploy"}', ToolContext()))
+
+    assert ask().startswith("Step one.")
+    set_key(home, "skills.disabled", "[ops/deploy]")
+    with pytest.raises(ToolError, match="not on offer: disabled in config"):
+        ask()
+    unset_key(home, "skills.disabled")
+    assert ask().startswith("Step one.")
 
 
 def test_a_poisoned_skill_is_blocked(home: Home) -> None:

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plugins": ("hermes.cli.plugins:group", "Plugins, and what each brings."),
     "prompt": ("hermes.cli.prompt:group", "See the system prompt and explain every byte of it."),
     "scan": ("hermes.cli.scan:command", "Look for prompt injection in files and folders."),
+    "skills": ("hermes.cli.skills:group", "See, install and manage skills."),
     "trust": ("hermes.cli.trust:group", "Accept a file that the scanner stopped, by its content."),
 }
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hermes.commands import cache, conversation, looking, memory, taking_away, taking_back
+from hermes.commands import cache, conversation, looking, memory, skills, taking_away, taking_back
 from hermes.commands.records import Command, Conversation
 from hermes.errors import HermesError
 
@@ -86,6 +86,13 @@ _TABLE = (
         memory.memory,
         "[add|remove|undo …]",
         anytime=True,
+    ),
+    Command(
+        "skills",
+        "The skills; show one, or switch one on or off.",
+        skills.skills,
+        "[show|on|off NAME]",
+        words=skills.skill_words,
     ),
     Command("sessions", "The last sessions.", conversation.sessions, anytime=True),
     Command("resume", "Go on with another session.", conversation.resume, "[ID]"),

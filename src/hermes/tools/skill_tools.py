@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hermes.config import Config
+from hermes.config import Config, load_config
 from hermes.errors import FileRefused
 from hermes.files import is_inside, list_directory, read_file
 from hermes.paths import Home
@@ -15,6 +15,7 @@ from hermes.skills.known import directories
 from hermes.skills.library import load_library
 from hermes.skills.offer import Setting, split, why_off
 from hermes.skills.records import Broken, Library, Skill, Unresolved
+from hermes.skills.stamps import stamps_of
 from hermes.text import decode, front_matter, well_formed
 from hermes.tooling import Tool, ToolContext, ToolError, tool
 
@@ -30,12 +31,17 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
     def library() -> Library:
         return load_library(home, directories(config.skills), policies=policies)
 
-    setting = Setting(tools, disabled=frozenset(config.skills.disabled))
+    begun = stamps_of([home.config])
+
+    def setting() -> Setting:
+        """What is disabled now: config.yaml is asked once it has changed since the session began."""
+        same = stamps_of([home.config]) == begun
+        return Setting(tools, disabled=frozenset((config if same else load_config(home)).skills.disabled))
 
     @tool(parallel=True, effects=False)
     async def skills_list(context: ToolContext, category: str = "") -> str:
         """The skills on offer; see skills_list.md."""
-        return _listed(library(), setting, category.strip("/ "))
+        return _listed(library(), setting(), category.strip("/ "))
 
     @tool(parallel=True, effects=False)
     async def skill_view(context: ToolContext, name: str, path: str = "") -> str:
@@ -45,7 +51,7 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
         if isinstance(found, Unresolved):
             near = f"; did you mean {', '.join(found.candidates)}?" if found.candidates else ""
             raise ToolError(f"{found.reason}{near}")
-        if reason := why_off(found, setting):
+        if reason := why_off(found, setting()):
             raise ToolError(f"the skill {found.name} is not on offer: {reason}")
         answer = _file(found, path, policies) if path else _instructions(found, policies)
         return _ABOVE.format(name=found.name) if _stands_above(answer, context) else answer
