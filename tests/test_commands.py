@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from hermes.commands import COMMANDS, Conversation, answer
 from tests.agent.conftest import play
@@ -105,3 +106,29 @@ def test_resume_goes_on_with_another_session(play: Play) -> None:
         assert "no session" in await answer(conversation, "/resume nowhere")
 
     play(scene, ["ok"] * 3)
+
+
+def test_skills_are_listed_shown_and_switched(play: Play) -> None:
+    """A skill that is switched off is told at the tail; the frozen prompt stays."""
+
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        await talk.say("hello")
+        listed = (await answer(conversation, "/skills")).splitlines()
+        assert [line.split()[:2] for line in listed] == [
+            ["on", "arxiv"],
+            ["on", "code-review"],
+            ["on", "test-driven-development"],
+        ]
+        assert (await answer(conversation, "/skills show arxiv")).endswith("# arxiv")
+        assert (await answer(conversation, "/skills of arxiv")).startswith("Say /skills, /skills show")
+        assert "did you mean arxiv" in await answer(conversation, "/skills off arxif")
+        assert (await answer(conversation, "/skills off arxiv")).startswith("arxiv is off")
+        assert (await answer(conversation, "/skills")).startswith("disabled  arxiv")
+        assert "arxiv" in (Path(talk.home.root) / "config.yaml").read_text(encoding="utf-8")
+        await talk.say("and now?")
+        assert '<added kind="skills changed">' in talk.last_messages()[-1]["content"]
+        assert (await answer(conversation, "/skills on arxiv")).startswith("arxiv is on")
+        assert (await answer(conversation, "/skills")).startswith("on        arxiv")
+
+    play(scene, ["ok"] * 2, [make_tool("skill_view", lambda: "")])

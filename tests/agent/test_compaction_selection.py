@@ -18,6 +18,7 @@ from hermes.contracts import ModelProfile
 from hermes.messages import Annex, Message, ToolCall
 from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.openai_chat import OpenAiChat
+from hermes.skills.known import LOADED
 from tests.agent.compaction_world import WRAPPING, account
 
 ACCOUNT = Message("user", annex=(told(account("Earlier.")),), id="m999")
@@ -194,6 +195,8 @@ def test_a_skill_that_was_loaded_again_is_kept_as_it_was_loaded_last() -> None:
         "skill",
         '<added kind="skill">\nLoaded earlier with {"name":"review"}, kept word for word:\nnew\n</added>',
     )
+    pointing = (*cut, *loading(3, f"{LOADED}It stands above."))
+    assert carried(Selection((), pointing, (), tail), [*pointing, *tail], {}) == (kept,)
     again = Message("user", annex=(kept,))
     assert carried(Selection((), (again,), (), tail), [again, *tail], {}) == (kept,)
 

@@ -11,7 +11,7 @@ import pytest
 from hermes.config import Config
 from hermes.config.edit import set_key, unset_key
 from hermes.config.records import SkillsConfig
-from hermes.messages import Message
+from hermes.messages import Annex, Message
 from hermes.paths import Home
 from hermes.security.policy import Policies
 from hermes.tooling import Tool, ToolContext, ToolError
@@ -122,7 +122,7 @@ def test_what_stands_above_is_not_said_twice(home: Home) -> None:
 
     whole = view()
     assert whole.startswith("Step 0")
-    again = "The skill deploy was loaded earlier in this conversation and has not changed since"
+    again = "[loaded above] The skill deploy was loaded earlier in this conversation"
     assert view().startswith(again)
     assert view("ops/deploy").startswith(again)
     write_skill(folder, "How to deploy", LONG + "Step 20: rest.\n")
@@ -130,6 +130,9 @@ def test_what_stands_above_is_not_said_twice(home: Home) -> None:
     assert view().startswith(again)
     said.clear()  # as a summary of the conversation does
     assert view().startswith("Step 0")
+    said[:] = [Message("user", annex=(Annex("skill", f"Kept:\n{whole}"),))]  # or keeps it word for word
+    write_skill(folder, "How to deploy", LONG)
+    assert view().startswith(again)
     said[:] = [Message("user", whole), Message("tool", whole, name="read_file")]
     assert view().startswith("Step 0")
 

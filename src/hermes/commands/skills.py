@@ -62,9 +62,6 @@ def _switch(conversation: Conversation, name: str, on: bool) -> str:
     )
 
 
-def skill_words(conversation: Conversation) -> tuple[str, ...]:
+def skill_words(conversation: Conversation) -> list[tuple[str, str]]:
     """What can stand behind /skills."""
-    from hermes.skills.overview import overview, setting_of
-
-    rows = overview(_library(conversation), setting_of(conversation.agent.sources.config))
-    return tuple(f"{word} {row.name}" for word in ("show", "on", "off") for row in rows)
+    return [("show", "read one"), ("on", "switch one on"), ("off", "switch one off")]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BUNDLED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bundled_skills")
 """The skills that come with Hermes: read where they are installed, so that an update reaches everyone."""
 
+LOADED = "[loaded above] "
+"""How an answer of skill_view begins that only points to one that can still be read."""
+
 _remembered: dict[tuple[str, str], Remembered] = {}
 _LIMIT = 8
 

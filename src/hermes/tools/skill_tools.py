@@ -11,7 +11,7 @@ from hermes.paths import Home
 from hermes.provenance import Origin, Passage, digest_of
 from hermes.security.gate import admit, safe_name
 from hermes.security.policy import Policies
-from hermes.skills.known import directories
+from hermes.skills.known import LOADED, directories
 from hermes.skills.library import load_library
 from hermes.skills.offer import Setting, split, why_off
 from hermes.skills.records import Broken, Library, Skill, Unresolved
@@ -59,7 +59,7 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
     return skills_list, skill_view
 
 
-_ABOVE = (
+_ABOVE = LOADED + (
     "The skill {name} was loaded earlier in this conversation and has not changed since; follow the text "
     "that stands above."
 )
@@ -68,10 +68,12 @@ _WORTH_A_WORD = 300
 
 
 def _stands_above(answer: str, context: ToolContext) -> bool:
-    """Whether the model can still read this very answer of an earlier call."""
+    """Whether the model can still read this very answer: of an earlier call, or carried over by a summary."""
     answer = well_formed(answer)
     return len(answer) >= _WORTH_A_WORD and any(
-        m.role == "tool" and m.name == "skill_view" and m.text == answer for m in context.visible()
+        (m.role == "tool" and m.name == "skill_view" and m.text == answer)
+        or any(a.kind == "skill" and answer in a.text for a in m.annex)
+        for m in context.visible()
     )
 
 

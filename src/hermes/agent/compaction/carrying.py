@@ -8,6 +8,7 @@ from hermes.agent.compaction.selection import LOADS_SKILLS, SUMMARY, Selection
 from hermes.agent.overlays import DAY, PRESSURE, fenced
 from hermes.messages import Annex, Message
 from hermes.prompts import prompt_text
+from hermes.skills.known import LOADED
 
 KEPT = ("skill", "hint", "pinned")
 """Kinds of annex that are kept word for word, whatever becomes of the message they came with."""
@@ -62,9 +63,15 @@ def _kept(selection: Selection, visible: Sequence[Message]) -> Iterator[Annex]:
 
 def _rules(message: Message, arguments: Mapping[str, str]) -> Iterator[Annex]:
     yield from (annex for annex in message.annex if annex.kind in KEPT)
-    if message.role == "tool" and message.name == LOADS_SKILLS and message.text and not message.error:
+    if _loads_a_skill(message):
         told = prompt_text("compaction_skill").format(arguments=arguments.get(message.call_id, "{}"))
         yield Annex("skill", fenced("skill", f"{told}\n{message.text}"))
+
+
+def _loads_a_skill(message: Message) -> bool:
+    """Whether it holds the text of a skill; an answer that only points to it would take its place."""
+    loads = message.role == "tool" and message.name == LOADS_SKILLS and not message.error
+    return loads and bool(message.text) and not message.text.startswith(LOADED)
 
 
 def _name(annex: Annex) -> str:
