@@ -22,14 +22,19 @@ async def skills(conversation: Conversation, argument: str) -> str:
     word, _, name = argument.partition(" ")
     name = name.strip()
     if not word or word == "list":
-        return _list(conversation)
+        return _printable(_list(conversation))
     if word not in ("show", "on", "off", "enable", "disable") or not name:
         raise UsageError(USAGE)
     if word == "show":
         from hermes.skills.overview import find_skill
 
-        return decode(read_file(find_skill(_library(conversation), name).path).data).text.strip()
+        return _printable(decode(read_file(find_skill(_library(conversation), name).path).data).text.strip())
     return _switch(conversation, name, word in ("on", "enable"))
+
+
+def _printable(text: str) -> str:
+    """A text from outside without anything that a terminal would obey."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
 def _library(conversation: Conversation) -> Library:

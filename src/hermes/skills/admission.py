@@ -36,11 +36,11 @@ def judge(
     texts += [f"{c.name}: {c.description}" for c in categories]
     judged = Judged([], [])
     out: set[int] = set()
-    for index, text in enumerate(texts):
-        if "<" in text and _BREAKS_OUT.search(text):
+    for index, thing in enumerate(things):
+        if breaks_out(thing):
             out.add(index)
             texts[index] = ""  # so that it puts no other in a bad light
-            _note_block(things[index], "breaks_out", "its text reaches beyond its line of the index", judged)
+            _note_block(thing, "breaks_out", "its text reaches beyond its line of the index", judged)
     for index, found in sorted(_all_hits(texts).items()):
         thing = things[index]
         if stopping := blocking(found, thing, policies):
@@ -61,6 +61,12 @@ def judge(
         if c.name not in bad
     ]
     return kept, shelf, judged
+
+
+def breaks_out(thing: Skill | Category) -> bool:
+    """Whether the text of a line reaches beyond it."""
+    text = f"{thing.name}: {thing.description}"
+    return "<" in text and bool(_BREAKS_OUT.search(text))
 
 
 def blocking(findings: Iterable[Finding], thing: Skill | Category, policies: Policies) -> list[Finding]:

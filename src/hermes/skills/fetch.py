@@ -32,6 +32,7 @@ class Fetched:
     files: dict[str, bytes] = field(default_factory=dict)
     programs: set[str] = field(default_factory=set)
     size: int = 0
+    _names: set[str] = field(default_factory=set)  # as a file system has them that does not tell A from a
 
     def add(self, name: str, data: bytes, program: bool) -> None:
         """Take in a file. SkillError when its path is not plain, it is there already, or all is too much."""
@@ -41,12 +42,13 @@ class Fetched:
             raise SkillError(
                 f"{self.source} was refused: the path {name[:120]!a} leads out of it or is not plain"
             )
-        if name in self.files:
+        if name.lower() in self._names:
             raise SkillError(f"{self.source} was refused: it holds {name} twice")
         self.size += len(data)
         if len(self.files) >= MAX_FILES or self.size > MAX_BYTES:
             raise SkillError(f"{self.source} was refused: {_too_much()}")
         self.files[name] = data
+        self._names.add(name.lower())
         if program:
             self.programs.add(name)
 

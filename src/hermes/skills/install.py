@@ -15,9 +15,10 @@ from hermes.paths import Home
 from hermes.provenance import digest_of
 from hermes.security.gate import findings_in
 from hermes.security.trust import Acceptance, accept
+from hermes.skills.admission import breaks_out
 from hermes.skills.check import checked_category, checked_name, told
 from hermes.skills.fetch import Fetched
-from hermes.skills.folder import add_folder, digest_of_folder, folder_of, remove
+from hermes.skills.folder import add_folder, digest_of_folder, folder_of, remove, restore
 from hermes.skills.parse import parse_skill
 from hermes.skills.records import Library, Place, Skill
 from hermes.text import decode
@@ -93,16 +94,21 @@ def offers(
             broken.append(f"{at}{f':{skill.line}' if skill.line else ''}: {skill.reason}")
             continue
         try:
-            checked_name(skill.name)
+            place = place._replace(folder=checked_name(skill.name))
         except SkillError as error:
             broken.append(f"{at}: {error}")
             continue
+        if breaks_out(skill):
+            broken.append(f"{at}: its description reaches beyond its line of the index")
+            continue
+        skill, notices = parse_skill(fetched.files[at], place)  # it will lie in a folder of its own name
+        assert isinstance(skill, Skill)
         problems = tuple(n.text.removeprefix(f"{place.path}: ") for n in notices)
         made.append(_offer(home, library, fetched, folder, skill, problems))
     names = [o.name for o in made]
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise SkillError(
-            f"{fetched.source} has several skills called {', '.join(twice)}; choose with --only FOLDER"
+            f"{fetched.source} has several skills called {', '.join(twice)}; install one by its folder"
         )
     if not made:
         why = f": {'; '.join(broken[:5])}" if broken else "; a skill is a folder with a SKILL.md"
@@ -190,9 +196,13 @@ def install(home: Home, offer: Offer, source: str, *, accepted: bool, now: datet
     when = (now or datetime.now(UTC)).isoformat(timespec="seconds")
     origin = {"source": source, "installed": when, "digest": digest_of_files(offer.content)}
     record = (json.dumps(origin, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
-    if offer.replaces:
-        remove(home, offer.replaces, now)
-    add_folder(home, offer.target, {**offer.content, SOURCE: record}, offer.runnable)
+    gone = remove(home, offer.replaces, now) if offer.replaces else None
+    try:
+        add_folder(home, offer.target, {**offer.content, SOURCE: record}, offer.runnable)
+    except SkillError:
+        if gone:
+            restore(home, gone.name)
+        raise
     if accepted:
         for path in dict.fromkeys(f.path for f in offer.findings):
             data = offer.content[path]

@@ -90,8 +90,17 @@ def _listed(library: Library, setting: Setting, category: str) -> str:
         known = ", ".join(sorted({s.category for s in offered if s.category}))
         return f"there is no skill in {category!r}; categories: {known or 'none'}"
     if not category:
-        lines += [f"- {safe_name(_folder(b.path))}: does not load, {_fault(b)}" for b in library.broken]
+        lines += [
+            f"- {safe_name(_folder(b.path))}: does not load, {_fault(b)}"
+            for b in library.broken
+            if not _describes(b.path)
+        ]
     return "\n".join(lines) or "no skills"
+
+
+def _describes(path: str) -> bool:
+    """Whether it is the description of a category, without which its skills load all the same."""
+    return os.path.basename(path).lower() == "description.md"
 
 
 def _folder(path: str) -> str:
