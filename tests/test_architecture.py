@@ -60,10 +60,11 @@ READING = {
     "agent/environment.py",
     "agent/imports.py",
     "agent/prompt_builder.py",
-    "memory/outbox.py",  # what this process or another has put there, for a provider and no prompt
-    "memory/recall.py",  # common words
+    "agent/workdir.py",
     "memory/archive.py",
     "memory/lock.py",
+    "memory/outbox.py",  # what this process or another has put there, for a provider and no prompt
+    "memory/recall.py",  # common words
     "memory/snapshot.py",
     "memory/store.py",
     "prompts/__init__.py",

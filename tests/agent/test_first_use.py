@@ -48,6 +48,18 @@ def test_a_known_project_is_not_new_whatever_its_files(home: Home, project: Path
     assert first_use(home, build(home, project), facts(project)) is None
 
 
+def test_a_worktree_of_a_known_project_is_known(home: Home, project: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    inner = project / ".git" / "worktrees" / "tree"
+    write(tree / ".git", f"gitdir: {inner}\n")
+    write(tree / "AGENTS.md", "A branch of atlas.\n")
+    write(inner / "commondir", "../..\n")
+    know_project(home, KnownProject(str(project), "2026-03-30"))
+    assert first_use(home, build(home, tree), facts(tree)), "the repository does not know it yet"
+    write(inner / "gitdir", f"{tree}/.git\n")
+    assert first_use(home, build(home, tree), facts(tree)) is None
+
+
 def test_a_project_without_files_has_nothing_to_tell(home: Home, tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
     assert first_use(home, build(home, tmp_path / "bare"), facts(tmp_path / "bare")) is None

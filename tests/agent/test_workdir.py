@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import hermes
-from hermes.agent.workdir import Project, find_project, resolve_cwd
+from hermes.agent.workdir import Project, find_project, main_checkout, resolve_cwd
 from hermes.errors import UsageError
 from hermes.prompt import WorkDir
 
@@ -110,3 +111,51 @@ def test_a_repository_of_another_user_above_is_not_trusted(real: Path) -> None:
     ]
     os.chown(inner, 65534, 65534)  # a mounted checkout: the directory belongs to that user as well
     assert find_project(str(inner)).root == str(real)
+
+
+# --- worktrees ---
+
+
+def git(*words: str, cwd: Path) -> None:
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run(["git", *who, *words], cwd=cwd, check=True, capture_output=True)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    root = tmp_path / "main"
+    root.mkdir()
+    git("init", "-q", cwd=root)
+    git("commit", "-q", "--allow-empty", "-m", "x", cwd=root)
+    return root
+
+
+def test_a_worktree_belongs_to_its_main_checkout(checkout: Path, tmp_path: Path) -> None:
+    git("worktree", "add", "-q", str(tmp_path / "tree"), cwd=checkout)
+    assert main_checkout(str(tmp_path / "tree")) == str(checkout)
+    assert main_checkout(str(checkout)) == str(checkout)
+    assert main_checkout(str(tmp_path)) == str(tmp_path)
+
+
+def test_a_git_file_that_its_repository_does_not_know_counts_for_nothing(
+    checkout: Path, tmp_path: Path
+) -> None:
+    """Whoever makes a folder can write into its .git file what they want."""
+    git("worktree", "add", "-q", str(tmp_path / "tree"), cwd=checkout)
+    planted = tmp_path / "planted"
+    planted.mkdir()
+    inner = checkout / ".git" / "worktrees" / "tree"
+    own = tmp_path / "own"  # a pretended entry that names the planted folder, outside of the repository
+    own.mkdir()
+    (own / "gitdir").write_text(f"{planted}/.git\n")
+    (own / "commondir").write_text(f"{checkout}/.git\n")
+    for text in (
+        f"gitdir: {inner}",
+        f"gitdir: {checkout}/.git",
+        f"gitdir: {own}",
+        "gitdir: \0",
+        "",
+        "x" * 9000,
+    ):
+        (planted / ".git").write_text(text)
+        assert main_checkout(str(planted)) == str(planted), text[:60]

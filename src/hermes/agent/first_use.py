@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hermes.agent.context_kinds import ContextKind, Finder
-from hermes.agent.workdir import Project, find_project
+from hermes.agent.workdir import Project, find_project, main_checkout
 from hermes.config import Config
 from hermes.paths import Home
 from hermes.prompt import PromptFacts, SystemPrompt
@@ -43,14 +43,20 @@ def first_use(home: Home, prompt: SystemPrompt, facts: PromptFacts) -> FirstUse 
     if not files:
         return None
     root = find_project(facts.cwd.path).root
-    return None if load_trust(home).knows(root) else FirstUse(root, files)
+    return None if _is_known(home, root) else FirstUse(root, files)
+
+
+def _is_known(home: Home, root: str) -> bool:
+    """Whether the owner knows a project: itself, or the main checkout that it is a worktree of."""
+    trusted = load_trust(home)
+    return trusted.knows(root) or trusted.knows(main_checkout(root))
 
 
 def kept_out(
     project: Project, home: Home, config: Config, kinds: tuple[ContextKind, ...]
 ) -> tuple[str, tuple[Notice, ...]]:
     """Why `security.first_use: deny` keeps a project's files out, and the notice where it has any."""
-    if config.security.first_use != "deny" or load_trust(home).knows(project.root):
+    if config.security.first_use != "deny" or _is_known(home, project.root):
         return "", ()
     reason = f"first use of this project; let its files in with: hermes trust {quoted(project.root)}"
     finder = Finder(project, home.root)

@@ -7,9 +7,12 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 
-from hermes.errors import UsageError
+from hermes.errors import FileRefused, UsageError
+from hermes.files import read_file
 from hermes.prompt import WorkDir
 from hermes.provenance import Notice
+
+_POINTER_BYTES = 8_192
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,32 @@ def find_project(cwd: str) -> Project:
         if parent == at:
             return Project(cwd, cwd, False, tuple(notices))
         at = parent
+
+
+def main_checkout(root: str) -> str:
+    """The main checkout that a worktree belongs to, whose trust is its own too; any other root as it is.
+
+    A `.git` file is a text that anyone can write, with the name of a repository that you trust in it. So it
+    counts only when that repository names this very worktree in turn.
+    """
+    try:
+        kind, _, inner = _text_of(os.path.join(root, ".git")).partition(":")
+        if kind != "gitdir":
+            return root
+        inner = os.path.realpath(os.path.join(root, inner.strip()))
+        back = os.path.join(inner, _text_of(os.path.join(inner, "gitdir")))
+        common = os.path.realpath(os.path.join(inner, _text_of(os.path.join(inner, "commondir"))))
+    except (FileRefused, ValueError):
+        return root
+    named = os.path.realpath(os.path.dirname(back)) == os.path.realpath(root)
+    inside = os.path.dirname(inner) == os.path.join(common, "worktrees")
+    if not (named and inside and os.path.basename(back) == ".git" == os.path.basename(common)):
+        return root
+    return os.path.dirname(common)
+
+
+def _text_of(path: str) -> str:
+    return read_file(path, max_bytes=_POINTER_BYTES).data.decode().strip()
 
 
 def _owner(path: str) -> int | None:
