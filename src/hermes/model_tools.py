@@ -24,10 +24,11 @@ def builtin_tools(
     store: Store,
     cwd: str,
     memory: Sequence[MemoryFile] = (),
+    more: Iterable[Tool] = (),
 ) -> tuple[Tool, ...]:
     """The tools that come with Hermes and are wanted, made for one conversation in a working directory.
 
-    `memory` are the memories that the conversation may see.
+    `memory` are the memories that the conversation may see, `more` are tools that only it can make.
     """
     from hermes.tools.edit_tools import patch, write_file
     from hermes.tools.file_tools import read_file
@@ -51,6 +52,7 @@ def builtin_tools(
         skill_manage_tool(home, config, policies),
         terminal_tool(shell, cwd, confine=config.tools.confine),
         write_file,
+        *more,
     )
     return tuple(t for t in made if t.spec.name in on)
 

@@ -16,8 +16,9 @@ from typing import Self
 from hermes.agent.approval import Approval, allow_for_good
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
+from hermes.agent.delegation import Delegation, Kind, kinds_of
 from hermes.agent.extensions import Extensions
-from hermes.agent.loop import Hints, Limits, Turn, limits_for
+from hermes.agent.loop import Hints, Limits, Turn, limits_for, no_hints
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
 from hermes.agent.personality import find_personality, personalities
@@ -33,7 +34,7 @@ from hermes.memory.scope import OWNER, MemoryScope, memory_files
 from hermes.messages import Completed, Message
 from hermes.model_tools import builtin_tools, fitting, tool_definitions, toolbox
 from hermes.paths import ensure_home, get_hermes_home
-from hermes.prompt import PromptFacts, SystemPrompt, Tier, WorkDir
+from hermes.prompt import PromptFacts, Switches, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
 from hermes.providers.connect import connect
 from hermes.security.where import Ground
@@ -41,6 +42,7 @@ from hermes.sessions.contract import Store
 from hermes.sessions.open import open_store
 from hermes.sessions.records import SessionRecord
 from hermes.tooling import Tool, ToolContext, absent_tool
+from hermes.tools.delegate_tool import delegate_tool
 from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
 
 
@@ -82,6 +84,9 @@ class AIAgent:
         approval: str = "",
         clock: Clock = _now,
         extensions: Extensions | None = None,
+        parent: str = "",
+        switches: Switches = Switches(),  # noqa: B008 - it is a value
+        depth: int = 0,
     ) -> None:
         made: tuple[Notice, ...] = ()
         if sources is None:
@@ -94,6 +99,7 @@ class AIAgent:
             self.workdir, told = working_directory(sources.config, cwd)
         self.notices = (*made, *sources.config.notices, *sources.notices, *told)
         self.sources = sources
+        self.parent, self.switches, self.depth = parent, switches, depth
         self.model = connect(model, sources.config, home=sources.home) if isinstance(model, str) else model
         self._owns_store = store is None
         self.store = open_store(sources.home, sources.config) if store is None else store
@@ -101,10 +107,9 @@ class AIAgent:
         self.memory_scope = memory_scope
         project = memory_project(sources.home, self.workdir, new=True)
         self.memory = memory_files(sources.config.memory, memory_scope, project)
+        self._built_tools = usual
         if tools is None:
-            tools = builtin_tools(
-                sources.home, sources.config, sources.policies, self.store, self.workdir.path, self.memory
-            )
+            tools = self._builtin_tools(self.delegate_tool())
             extensions = extensions or Extensions.of(sources, self.store)
         self.extensions = extensions or Extensions()
         self.tools = toolbox((*tools, *self.extensions.tools(Whose(session_id, platform))))
@@ -341,6 +346,52 @@ class AIAgent:
             lambda entry: allow_for_good(home, entry),
         )
 
+    # -- delegate -----------------------------------------------------------------------------------------
+
+    def delegate_tool(self) -> Tool:
+        """The tool that sends sub-agents of this conversation; each has a session of its own."""
+        settings = self.sources.config.delegation
+        kinds = kinds_of(settings)
+        delegation = Delegation(kinds, settings.max_parallel, self._child)
+        words = {name: kind.words for name, kind in kinds.items()}
+        return delegate_tool(delegation.send, words, settings.max_chars)
+
+    def _builtin_tools(self, *more: Tool) -> tuple[Tool, ...]:
+        parts = self.sources
+        return builtin_tools(
+            parts.home, parts.config, parts.policies, self.store, self.workdir.path, self.memory, more
+        )
+
+    def _child(self, kind: Kind, parent: str, ask: Ask) -> SubAgent:
+        """A sub-agent, with what its kind inherits of this conversation and tools of its own."""
+        config = kind.config(self.sources.config)
+        sources, settings = replace(self.sources, config=config), config.delegation
+        names = kind.tool_names(self.tools.keys() - self.off)
+        built = self._builtin_tools() if self._built_tools else ()
+        mine = toolbox((*self.tools.values(), *built))  # what has a state of its own is made anew
+        child = SubAgent(
+            sources,
+            self.store,
+            connect(kind.model, config) if kind.model else self.model,
+            [tool for name, tool in mine.items() if name in names and name != "delegate_task"],
+            cwd=self.workdir,
+            platform=self.platform,
+            ephemeral_system_prompt="",
+            limits=replace(self.limits, max_turns=kind.max_turns or settings.max_turns),
+            hints=None if kind.switches.project_context else no_hints,
+            ask=ask,
+            memory_scope=self.memory_scope,
+            clock=self.clock,
+            parent=parent,
+            switches=kind.switches,
+            depth=self.depth + 1,
+        )
+        child.approval = self.approval  # what a person allowed for the session holds for all of it
+        child.owned = (built, bool(kind.model))
+        if "delegate_task" in names and child.depth < settings.max_depth:
+            child.tools = toolbox((*child.tools.values(), child.delegate_tool()))
+        return child
+
     def reset(self) -> None:
         """Begin a new session with the next turn."""
         self.session = None
@@ -392,6 +443,7 @@ class AIAgent:
             model=self.model.profile.name,
             provider=self.model.profile.provider,
             codec=self.model.codec.name,
+            parent=self.parent,
             state=json.dumps({"cwd": self.workdir.path}, ensure_ascii=False),
         )
         await self.extensions.begin(Whose(session_id, self.platform))
@@ -409,6 +461,7 @@ class AIAgent:
             platform=self.platform,
             model=self.model.profile,
             tools=frozenset(self.tools),
+            switches=self.switches,
             system_message=self.system_message,
         )
 
@@ -443,6 +496,21 @@ class AIAgent:
         known = personalities(self.sources.config.agent.personalities)[0]
         found = find_personality(self.personality, known)
         return found.text if found else ""
+
+
+class SubAgent(AIAgent):
+    """An agent that another one sent. `owned`: the tools that are its own, and whether its model is."""
+
+    owned: tuple[Iterable[Tool], bool] = ((), False)
+
+    async def close_own(self) -> None:
+        """Let go of what is its own; store, extensions and mostly the model are its sender's."""
+        tools, model = self.owned
+        for tool in tools:
+            if tool.close is not None:
+                await tool.close()
+        if model:
+            await self.model.close()
 
 
 def _settled(prompt: SystemPrompt) -> SystemPrompt:

@@ -22,6 +22,7 @@ TOOL_NAMES = (
 """Every tool that the documents name."""
 
 BUILTIN = (
+    "delegate_task",
     "memory",
     "patch",
     "read_file",

@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from hermes.errors import HermesError
-from hermes.messages import Message, ToolSpec
+from hermes.messages import Message, ToolSpec, Usage
+from hermes.provenance import Notice
 from hermes.tool_names import TOOL_NAMES
 from hermes.turns import Ask, nobody
 
@@ -68,6 +69,7 @@ class ToolError(HermesError):
 class ToolContext:
     """What a running call may know. `progress` shows a line to the person who waits, `ask` asks them.
 
+    `tell` gives them a notice. `spent` adds what a model was used for this call to what the turn reports.
     `visible` gives the messages that the model sees now, oldest first.
     """
 
@@ -77,6 +79,8 @@ class ToolContext:
     visible: Callable[[], Sequence[Message]] = tuple
     progress: Callable[[str], object] = field(default=str)
     ask: Ask = nobody
+    tell: Callable[[Notice], object] = field(default=str)
+    spent: Callable[[Usage], object] = field(default=str)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ __all__ = [
     "ReasoningShown",
     "TextShown",
     "ToolFinished",
+    "ToolProgress",
     "ToolStarted",
     "TurnEnded",
     "TurnRequest",
@@ -95,6 +96,14 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A line about a tool that is at work; nothing of it reaches the model."""
+
+    call: ToolCall
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeShown:
     """Something a person must be told."""
 
@@ -118,6 +127,7 @@ Event = (
     | AnswerRestarted
     | ToolStarted
     | ToolFinished
+    | ToolProgress
     | NoticeShown
     | TurnEnded
 )

@@ -16,7 +16,7 @@ from hermes.provenance import Notice
 from hermes.security.secrets import hide_secrets
 from hermes.text import well_formed
 from hermes.tooling import Tool, ToolContext, ToolError
-from hermes.turns import Event, NoticeShown, ToolFinished, ToolStarted
+from hermes.turns import Event, NoticeShown, ToolFinished, ToolProgress, ToolStarted
 
 MAX_CHARS = 150_000
 """Of one result; tools cut their answers sooner and better."""
@@ -98,7 +98,13 @@ async def _run(
     begun = time.monotonic()
     step.begun.add(i)
     await queue.put(ToolStarted(call))
-    text, error, notices = await _answer(call, tools, replace(context, call_id=call.id), guard)
+    there = replace(
+        context,
+        call_id=call.id,
+        progress=lambda line: queue.put_nowait(ToolProgress(call, line)),
+        tell=lambda notice: queue.put_nowait(NoticeShown(notice)),
+    )
+    text, error, notices = await _answer(call, tools, there, guard)
     text = _fit(text)
     result = Message("tool", well_formed(text), call_id=call.id, name=call.name, error=error)
     step.results[i] = result

@@ -216,9 +216,9 @@ class Turn:
         if any(c.name in self.tools and self.tools[c.name].effects for c in calls):
             for notice in await self.session.keep():  # what is about to act outside is on record first
                 yield NoticeShown(notice)
-        step = Step.of(calls)
+        step, context = Step.of(calls), replace(self.context, spent=self._spent)
         try:
-            async with aclosing(run_calls(step, self.tools, self.context, self.guard)) as events:
+            async with aclosing(run_calls(step, self.tools, context, self.guard)) as events:
                 async for event in events:
                     yield event
         except (asyncio.CancelledError, GeneratorExit):
@@ -236,6 +236,9 @@ class Turn:
             self.session.append(replace(result, annex=(*result.annex, *notes)) if notes else result)
         for notice in told:
             yield NoticeShown(notice)
+
+    def _spent(self, usage: Usage) -> None:
+        self.usage = self.usage.plus(usage)
 
     def _notes(self, call: ToolCall, result: Message, told: list[Notice]) -> list[Annex]:
         """What rides on a result: hints of the folders it entered, and a word when it keeps failing."""

@@ -23,6 +23,7 @@ from hermes.turns import (
     ReasoningShown,
     TextShown,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
     TurnEnded,
     TurnRequest,
@@ -60,6 +61,8 @@ def show_text(event: Event) -> None:
             _aside(f"· {call.name} {_short(call.arguments)}")
         case ToolFinished(call, _, error, seconds):
             _aside(f"  {call.name} {'failed' if error else 'done'} in {seconds:.1f} s")
+        case ToolProgress(_, text):
+            _aside(f"  {text}")
         case AnswerRestarted(reason):
             click.echo(err=True)
             _aside(f"{reason}; the answer begins anew")
@@ -108,6 +111,7 @@ _NAMES = {
     AnswerRestarted: "restarted",
     ToolStarted: "tool_started",
     ToolFinished: "tool_finished",
+    ToolProgress: "tool_progress",
     NoticeShown: "notice",
     TurnEnded: "ended",
 }

@@ -177,6 +177,20 @@ class LocalConfig(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DelegationConfig(_Record):
+    """`delegation:`. `max_depth` 1: sub-agents send none; `max_chars` is for all reports of one call.
+
+    `classes` maps a kind of sub-agent to a mapping of `inherit`, `tools`, `max_turns`, `model`.
+    """
+
+    max_depth: int = 1
+    max_parallel: int = 4
+    max_turns: int = 50
+    max_chars: int = 24_000
+    classes: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Config(_Record):
     """What config.yaml says, with the defaults where it says nothing or nothing usable.
 
@@ -198,6 +212,7 @@ class Config(_Record):
     plugins: PluginsConfig = field(default_factory=PluginsConfig)
     mcp: McpConfig = field(default_factory=McpConfig)
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
+    delegation: DelegationConfig = field(default_factory=DelegationConfig)
     local: LocalConfig = field(default_factory=LocalConfig)
     models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
     free: Mapping[str, object] = field(default_factory=_nothing)
@@ -207,13 +222,13 @@ class Config(_Record):
     def digest(self) -> str:
         """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
 
-        The free sections, `compaction`, `local` and `sessions` stand apart: nothing in them shapes a prompt.
-        What `plugins` and `mcp` bring to one is seen in its sections; their settings may hold secrets.
-        Of `tools` only `enabled` counts.
+        The free sections, `compaction`, `delegation`, `local` and `sessions` stand apart: nothing in them
+        shapes a prompt. What `plugins` and `mcp` bring to one is seen in its sections; their settings may
+        hold secrets. Of `tools` only `enabled` counts.
         """
         import json
 
-        apart = ("compaction", "free", "local", "mcp", "notices", "plugins", "sessions")
+        apart = ("compaction", "delegation", "free", "local", "mcp", "notices", "plugins", "sessions")
         kept = (f.name for f in fields(self) if f.name not in apart)
         values = {name: plain(getattr(self, name)) for name in kept}
         values["tools"] = {"enabled": plain(self.tools.enabled)}

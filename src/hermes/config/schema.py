@@ -57,6 +57,16 @@ _HINT = forms.text_or(
     ),
     "a text, or a mapping of append or replace to a text",
 )
+INHERITED = ("identity", "memory", "preamble", "project", "skills", "user")
+_CHILD = record(
+    {
+        "inherit": listed(one_of(*INHERITED), f"a list of any of {', '.join(INHERITED)}", in_order=False),
+        "tools": listed(FILLED, "a list of names of tools and toolsets", in_order=False),
+        "max_turns": whole(1),
+        "model": FILLED,
+    },
+    "a mapping of inherit, tools, max_turns, model",
+)
 _MODE = one_of("block", "redact", "warn")
 _SCAN = record({"high": _MODE, "medium": _MODE}, "a mapping of high and medium to block, redact or warn")
 _FACTS = record(
@@ -222,6 +232,15 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("mcp.start_timeout", forms.seconds(60), "How long a new session waits for MCP servers, in seconds."),
     Key("mcp.call_timeout", forms.seconds(3600), "How long a call of an MCP tool may take, in seconds."),
+    Key("delegation.max_depth", whole(1), "How deep sub-agents may send sub-agents; 1: they send none."),
+    Key("delegation.max_parallel", whole(1), "How many sub-agents of a conversation run at once."),
+    Key("delegation.max_turns", whole(1), "The most calls of the model that a sub-agent makes."),
+    Key("delegation.max_chars", whole(1000), "The most characters that the reports of one call take."),
+    Key(
+        "delegation.classes",
+        mapped(_CHILD, "a mapping from kinds of sub-agents to what they inherit and have"),
+        "Kinds of sub-agents of your own, or changes to default, explore and worker.",
+    ),
     Key(
         "tools.approval",
         one_of("ask", "auto", "yolo"),

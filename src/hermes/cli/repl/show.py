@@ -16,6 +16,7 @@ from hermes.turns import (
     ReasoningShown,
     TextShown,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
     TurnEnded,
 )
@@ -55,6 +56,8 @@ class Show:
                 self.calls.begin(call)
             case ToolFinished():
                 self._above(self.calls.end(event, self._pen()))
+            case ToolProgress(_, text):
+                self._above(self._pen().styled([(f"  {text}", "dim")], fold=True))
             case AnswerRestarted(reason):
                 self._whole()
                 self._above(self._pen().styled([(f"{reason}; the answer begins anew", "yellow")], fold=True))
