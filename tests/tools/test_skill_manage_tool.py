@@ -197,6 +197,7 @@ def test_no_link_leads_out_of_the_skills_folder(home: Home, tmp_path: Path) -> N
         (json.dumps({"action": "edit", "name": "y" * 1_000_000}), "there is no skill"),
         ('{"action": "remove", "name": "\\u0000"}', "there is no skill"),
         ('{"action": "restore", "name": "../../x"}', "the archive holds nothing"),
+        (json.dumps({"action": "restore", "name": "y" * 1_000_000}), "the archive holds nothing"),
         ("[1]", "must be one JSON object"),
         ("{", "are not valid JSON"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,18 @@ from hermes.config.edit import set_key, unset_key
 from hermes.config.records import SkillsConfig
 from hermes.messages import Annex, Message
 from hermes.paths import Home
+from hermes.providers.scripted import Step
+from hermes.providers.scripted import call as call_of
 from hermes.security.policy import Policies
 from hermes.tooling import Tool, ToolContext, ToolError
 from hermes.tools.skill_tools import skill_tools
+from tests.agent.conftest import play
+from tests.agent.talk import Talk
 from tests.world import write
 
+__all__ = ["play"]
+
+Play = Callable[..., Talk]
 NAMES = frozenset({"skill_view", "skills_list"})
 ALONE = Config(skills=SkillsConfig(bundled=False))
 
@@ -135,6 +143,22 @@ def test_what_stands_above_is_not_said_twice(home: Home) -> None:
     assert view().startswith(again)
     said[:] = [Message("user", whole), Message("tool", whole, name="read_file")]
     assert view().startswith("Step 0")
+
+
+def test_it_is_the_stored_conversation_that_tells_what_stands_above(play: Play, tmp_path: Path) -> None:
+    home = Home(str(tmp_path / "home"))
+
+    async def scene(talk: Talk) -> None:
+        write_skill(Path(home.skills) / "research" / "arxiv", "Search papers", LONG)
+        await talk.say("one")
+        assert talk.last_messages()[-1]["content"].startswith("Step 0")
+        talk.restart()
+        await talk.say("two")
+        assert talk.last_messages()[-1]["content"].startswith("[loaded above] The skill arxiv")
+
+    script = [Step(calls=(call_of("skill_view", '{"name": "arxiv"}', n),)) for n in "12"]
+    tools = skill_tools(home, ALONE, Policies(), NAMES)
+    play(scene, [script[0], "ok", script[1], "ok"], tools)
 
 
 def test_list_and_view_agree_on_skills_of_one_name(home: Home, tmp_path: Path) -> None:
