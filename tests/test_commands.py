@@ -8,6 +8,7 @@ from pathlib import Path
 from hermes.commands import COMMANDS, Conversation, answer
 from tests.agent.conftest import play
 from tests.agent.talk import Talk, make_tool
+from tests.world import write
 
 __all__ = ["play"]
 
@@ -121,7 +122,7 @@ def test_skills_are_listed_shown_and_switched(play: Play) -> None:
             ["on", "test-driven-development"],
         ]
         assert (await answer(conversation, "/skills show arxiv")).endswith("# arxiv")
-        assert (await answer(conversation, "/skills of arxiv")).startswith("Say /skills, /skills show")
+        assert (await answer(conversation, "/skills of arxiv")).startswith("Say /skills, or /skills with")
         assert "did you mean arxiv" in await answer(conversation, "/skills off arxif")
         assert (await answer(conversation, "/skills off arxiv")).startswith("arxiv is off")
         assert (await answer(conversation, "/skills")).startswith("disabled  arxiv")
@@ -132,3 +133,24 @@ def test_skills_are_listed_shown_and_switched(play: Play) -> None:
         assert (await answer(conversation, "/skills")).startswith("on        arxiv")
 
     play(scene, ["ok"] * 2, [make_tool("skill_view", lambda: "")])
+
+
+def test_a_skill_is_followed_at_the_word_of_the_person(play: Play) -> None:
+    """Also one that the model is not offered; it stands on one message, and stays there."""
+
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        text = "---\nname: ship\ndescription: Ship it\ndisable-model-invocation: true\n---\nShip it.\n"
+        write(Path(talk.home.root) / "skills" / "ship" / "SKILL.md", text)
+        assert (await answer(conversation, "/skills use ship")).startswith("ship goes with your next message")
+        await talk.say("now")
+        said = talk.last_messages()[-1]["content"]
+        told = "The user has started the skill ship. Follow its instructions:"
+        assert f'<added kind="skill">\n{told}\nShip it.\n</added>' in said
+        assert said.endswith("now")
+        await talk.say("and then?")
+        assert "Ship it." not in talk.last_messages()[-1]["content"]
+        await answer(conversation, "/skills off arxiv")
+        assert "arxiv is off: disabled" in await answer(conversation, "/skills use arxiv")
+
+    play(scene, ["ok"] * 2)

@@ -134,6 +134,7 @@ class AIAgent:
         self._told_late: list[str] = []
         self.patience = 30.0  # seconds to wait for a session that someone else holds
         self._steering: deque[str] = deque()
+        self._brought: list[EphemeralOverlay] = []
         self._holder = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._runner: asyncio.Runner | None = None
 
@@ -149,7 +150,10 @@ class AIAgent:
                         yield event
             whose = Whose(session.record.id, self.platform)
             added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
-            messages, notices = self._said(session, replace(turn, overlays=(*turn.overlays, *added)))
+            messages, notices = self._said(
+                session, replace(turn, overlays=(*turn.overlays, *self._brought, *added))
+            )
+            self._brought.clear()
             told = (*self._interrupted(session), *self._staged(session), *self.extensions.told(), *notices)
             for notice in told:
                 yield NoticeShown(notice)
@@ -204,6 +208,10 @@ class AIAgent:
     def steer(self, text: str) -> None:
         """Say something while the agent works; it is heard before the next call of the model."""
         self._steering.append(text)
+
+    def bring(self, overlay: EphemeralOverlay) -> None:
+        """Add a text to the person's next message, such as a skill that is to be followed."""
+        self._brought.append(overlay)
 
     def _drain(self) -> Sequence[str]:
         said = tuple(self._steering)
@@ -394,6 +402,7 @@ class AIAgent:
 
     def reset(self) -> None:
         """Begin a new session with the next turn."""
+        self._brought.clear()
         self.session = None
         self.compactor = self._compactor()
         self.session_id = ""

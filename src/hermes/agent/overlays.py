@@ -21,6 +21,7 @@ from hermes.turns import EphemeralOverlay
 ORDER = (
     "recall",
     "gateway",
+    "skill",
     "personality",
     "ephemeral",
     "memory changed",

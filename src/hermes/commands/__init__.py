@@ -89,9 +89,9 @@ _TABLE = (
     ),
     Command(
         "skills",
-        "The skills; show one, or switch one on or off.",
+        "The skills; follow one, show one, switch one on or off.",
         skills.skills,
-        "[show|on|off NAME]",
+        "[use|show|on|off NAME]",
         words=skills.skill_words,
     ),
     Command("sessions", "The last sessions.", conversation.sessions, anytime=True),

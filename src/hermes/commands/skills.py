@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hermes.agent.overlays import fenced
 from hermes.commands.records import Conversation
 from hermes.config import load_config
 from hermes.errors import UsageError
 from hermes.files import read_file
+from hermes.messages import Annex
+from hermes.prompts import prompt_text
+from hermes.security.gate import safe_name
 from hermes.text import decode
+from hermes.turns import EphemeralOverlay
 
 if TYPE_CHECKING:  # a start need not wait for what few conversations ask for
     from hermes.skills.records import Library
 
-USAGE = "Say /skills, /skills show NAME, /skills on NAME or /skills off NAME."
+USAGE = "Say /skills, or /skills with use, show, on or off and a NAME."
 
 
 async def skills(conversation: Conversation, argument: str) -> str:
@@ -23,8 +28,10 @@ async def skills(conversation: Conversation, argument: str) -> str:
     name = name.strip()
     if not word or word == "list":
         return _printable(_list(conversation))
-    if word not in ("show", "on", "off", "enable", "disable") or not name:
+    if word not in ("use", "show", "on", "off", "enable", "disable") or not name:
         raise UsageError(USAGE)
+    if word == "use":
+        return _use(conversation, name)
     if word == "show":
         from hermes.skills.overview import find_skill
 
@@ -53,6 +60,23 @@ def _list(conversation: Conversation) -> str:
     return "\n".join(lines) or "There are no skills."
 
 
+def _use(conversation: Conversation, name: str) -> str:
+    """Load a skill by the person's word, also one that only a person may start."""
+    from hermes.skills.offer import why_off
+    from hermes.skills.overview import find_skill, setting_of
+    from hermes.tools.skill_tools import instructions
+
+    agent = conversation.agent
+    skill = find_skill(_library(conversation), name)
+    reason = why_off(skill, setting_of(agent.sources.config))
+    if reason and not skill.conditions.by_person_only:
+        raise UsageError(f"The skill {skill.name} is off: {reason}.")
+    told = prompt_text("notes/skill_started").format(name=safe_name(skill.name))
+    text = fenced("skill", f"{told}\n{instructions(skill, agent.sources.policies)}")
+    agent.bring(EphemeralOverlay(Annex("skill", text, "before")))
+    return f"{skill.name} goes with your next message ({len(text):,} characters)."
+
+
 def _switch(conversation: Conversation, name: str, on: bool) -> str:
     from hermes.skills.overview import switch
 
@@ -69,4 +93,9 @@ def _switch(conversation: Conversation, name: str, on: bool) -> str:
 
 def skill_words(conversation: Conversation) -> list[tuple[str, str]]:
     """What can stand behind /skills."""
-    return [("show", "read one"), ("on", "switch one on"), ("off", "switch one off")]
+    return [
+        ("use", "follow one with the next message"),
+        ("show", "read one"),
+        ("on", "switch one on"),
+        ("off", "switch one off"),
+    ]

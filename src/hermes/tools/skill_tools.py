@@ -53,7 +53,7 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
             raise ToolError(f"{found.reason}{near}")
         if reason := why_off(found, setting()):
             raise ToolError(f"the skill {found.name} is not on offer: {reason}")
-        answer = _file(found, path, policies) if path else _instructions(found, policies)
+        answer = _file(found, path, policies) if path else instructions(found, policies)
         return _ABOVE.format(name=found.name) if _stands_above(answer, context) else answer
 
     return skills_list, skill_view
@@ -112,7 +112,8 @@ def _fault(broken: Broken) -> str:
     return f"{safe_name(where)}: {safe_name(broken.reason)}"
 
 
-def _instructions(skill: Skill, policies: Policies) -> str:
+def instructions(skill: Skill, policies: Policies) -> str:
+    """What a skill says, as the gate lets it in, and the names of its further files. ToolError."""
     text = _read(skill, skill.path, "SKILL.md", policies)
     body = text.part(front_matter(text).body).trimmed()
     files = [f for f in _files(os.path.dirname(skill.path)) if f.lower() != "skill.md"]
