@@ -133,25 +133,36 @@ def test_paths_that_lead_out_of_an_archive_are_refused(home: Home, tmp_path: Pat
     assert not list(tmp_path.rglob("evil"))
 
 
-def test_links_and_devices_are_refused(pack: Path, tmp_path: Path) -> None:
+def test_a_skill_with_a_link_or_a_device_is_refused(home: Home, pack: Path, tmp_path: Path) -> None:
+    def refusal(source: Path | str) -> str:
+        with pytest.raises(SkillError, match="there is no skill to install") as error:
+            offers(home, load_library(home), fetch(str(source)))
+        return str(error.value)
+
     with zipfile.ZipFile(tmp_path / "link.zip", "w") as archive:
+        archive.writestr("arxiv/SKILL.md", SKILL)
         info = zipfile.ZipInfo("arxiv/link")
         info.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(info, "/etc/passwd")
-    with pytest.raises(SkillError, match="is a link"):
-        fetch(str(tmp_path / "link.zip"))
+    assert "arxiv/link is a link or a device" in refusal(tmp_path / "link.zip")
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
         with tarfile.open(tmp_path / "link.tar", "w") as tar:
+            tar.add(pack / "skills" / "arxiv", "arxiv")
             entry = tarfile.TarInfo("arxiv/link")
             entry.type, entry.linkname = kind, "/etc/passwd"
             tar.addfile(entry)
-        with pytest.raises(SkillError, match="is a link or a device"):
-            fetch(str(tmp_path / "link.tar"))
+        assert "arxiv/link is a link or a device" in refusal(tmp_path / "link.tar")
     (pack / "skills" / "arxiv" / "link").symlink_to("/etc/passwd")
-    with pytest.raises(SkillError, match=r"skills/arxiv/link is a link"):
-        fetch(str(pack))
-    with pytest.raises(SkillError, match=r"skills/arxiv/link is a link"):
-        fetch(as_repository(pack))
+    assert "skills/arxiv/link is a link or a device" in refusal(pack)
+    assert "skills/arxiv/link is a link or a device" in refusal(as_repository(pack))
+
+
+def test_links_beside_the_skills_are_no_matter(home: Home, pack: Path, tmp_path: Path) -> None:
+    """As the CLAUDE.md of many repositories is one."""
+    (pack / "CLAUDE.md").symlink_to("README.md")
+    (pack / "more").symlink_to("skills")
+    for source in (str(pack), str(as_tar(pack, tmp_path / "p.tar")), as_repository(pack)):
+        assert only(home, source).name == "arxiv"
 
 
 def test_bombs_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Getting skills from a folder, an archive or a repository into files in memory: bounded, links refused."""
+"""Getting skills from a folder, an archive or a repository into files in memory: bounded, no links."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import zlib
 from dataclasses import dataclass, field
 
 from hermes.errors import FileRefused, SkillError
-from hermes.files import read_file
+from hermes.files import is_inside, read_file
 
 MAX_FILES = 2_000
+MAX_FOLDERS = 20_000
 MAX_BYTES = 32 * 1024 * 1024
 """The most that is taken from one source, unpacked."""
 
@@ -26,11 +27,15 @@ _BROKEN = (EOFError, ValueError, zlib.error)
 
 @dataclass(slots=True)
 class Fetched:
-    """The files of a source by their paths. `programs` are those marked to be run."""
+    """The files of a source by their paths. `programs` are those marked to be run.
+
+    `links` are what is no file: links and devices. They are not followed, and what has one in it is no skill.
+    """
 
     source: str
     files: dict[str, bytes] = field(default_factory=dict)
     programs: set[str] = field(default_factory=set)
+    links: list[str] = field(default_factory=list)
     size: int = 0
     _names: set[str] = field(default_factory=set)  # as a file system has them that does not tell A from a
 
@@ -58,7 +63,10 @@ def _too_much() -> str:
 
 
 def fetch(source: str) -> Fetched:
-    """The files of a folder, a .zip or .tar.* archive, or a git repository. SkillError when it is refused."""
+    """The files of a .zip or .tar.* archive; of a folder or a git repository those in folders of skills.
+
+    SkillError when the source is refused.
+    """
     if _GIT.match(source):
         return _from_git(source)
     path = os.path.abspath(os.path.expanduser(source))
@@ -81,21 +89,32 @@ def _from_folder(path: str, found: Fetched) -> Fetched:
     def stop(error: OSError) -> None:
         raise SkillError(f"{error.filename} cannot be read: {(error.strerror or str(error)).lower()}")
 
-    for at, folders, names in os.walk(path, onerror=stop):
+    skills: list[str] = []
+    for count, (at, folders, names) in enumerate(os.walk(path, onerror=stop)):
+        if count > MAX_FOLDERS:
+            raise SkillError(f"{found.source} has more than {MAX_FOLDERS:,} folders; name that of a skill")
         folders[:] = sorted(f for f in folders if f not in _LEFT_OUT)
+        if not any(is_inside(at, skill) for skill in skills):
+            if not any(name.lower() == "skill.md" for name in names):
+                continue
+            skills.append(at)
         for name in [*folders, *sorted(names)]:
             full = os.path.join(at, name)
             shown = os.path.relpath(full, path).replace(os.sep, "/")
             if os.path.islink(full):
-                raise SkillError(f"{found.source} was refused: {shown} is a link; put the file itself there")
-            if name in folders or name in _LEFT_OUT:
-                continue
-            try:
-                data = read_file(full, max_bytes=MAX_BYTES).data
-            except FileRefused as refused:
-                raise SkillError(f"{found.source} was refused: {shown}: {refused}") from None
-            found.add(shown, data, bool(os.stat(full).st_mode & stat.S_IXUSR))
+                found.links.append(shown)
+            elif name not in folders and name not in _LEFT_OUT:
+                _take(full, shown, found)
     return found
+
+
+def _take(path: str, shown: str, found: Fetched) -> None:
+    try:
+        data = read_file(path, max_bytes=MAX_BYTES).data
+        program = bool(os.stat(path).st_mode & stat.S_IXUSR)
+    except (FileRefused, OSError) as error:
+        raise SkillError(f"{found.source} was refused: {shown}: {error}") from None
+    found.add(shown, data, program)
 
 
 def _from_zip(path: str) -> Fetched:
@@ -107,7 +126,8 @@ def _from_zip(path: str) -> Fetched:
             for entry in archive.infolist():
                 mode = entry.external_attr >> 16
                 if stat.S_ISLNK(mode):
-                    raise SkillError(f"{path} was refused: {entry.filename!a} is a link")
+                    found.links.append(entry.filename)
+                    continue
                 if entry.is_dir() or _left_out(entry.filename):
                     continue
                 with archive.open(entry) as file:
@@ -131,7 +151,8 @@ def _from_tar(path: str) -> Fetched:
                 if entry.isdir() or _left_out(entry.name):
                     continue
                 if not entry.isreg():
-                    raise SkillError(f"{path} was refused: {entry.name[:120]!a} is a link or a device")
+                    found.links.append(entry.name.removeprefix("./"))
+                    continue
                 if entry.size > MAX_BYTES - found.size:
                     raise SkillError(f"{path} was refused: {_too_much()}")
                 file = archive.extractfile(entry)

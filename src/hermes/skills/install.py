@@ -88,6 +88,9 @@ def offers(
     checked_category(category)
     made, broken = [], []
     for folder, at in _roots(fetched):
+        if link := next((name for name in fetched.links if _below(name, folder)), ""):
+            broken.append(f"{at}: {link} is a link or a device; put the file itself there")
+            continue
         place = Place(f"{folder or '.'}/SKILL.md", category, _name_of(folder, fetched), "home", "third_party")
         skill, notices = parse_skill(fetched.files[at], place)
         if not isinstance(skill, Skill):
