@@ -71,6 +71,20 @@ def test_tools_are_listed_and_switched(play: Play) -> None:
     play(scene, tools=[make_tool("t", lambda: "")])
 
 
+def test_a_toolset_is_switched_by_its_name(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        assert (await answer(conversation, "/tools")).endswith(
+            "\ntoolset files        patch, write_file\ntoolset small        write_file"
+        )
+        told = await answer(conversation, "/tools off files")
+        assert told == "patch, write_file are off: they stay listed and answer so."
+        assert talk.agent.off == {"patch", "write_file"}
+        assert await answer(conversation, "/tools on files") == "patch, write_file are on."
+
+    play(scene, tools=[make_tool("patch", lambda: ""), make_tool("write_file", lambda: "")])
+
+
 def test_refresh_tells_the_price_first(play: Play) -> None:
     async def scene(talk: Talk) -> None:
         conversation = Conversation(talk.agent)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from hermes.config import Config
 from hermes.contracts import ModelProfile
@@ -13,8 +16,8 @@ from hermes.paths import Home
 from hermes.provenance import Notice
 from hermes.security.policy import Policies
 from hermes.sessions.contract import Store
-from hermes.tool_names import enabled_tools
-from hermes.tooling import Tool
+from hermes.tool_names import TOOL_NAMES, TOOLSETS, enabled_tools
+from hermes.tooling import Plan, Tool, ToolContext
 
 
 def builtin_tools(
@@ -30,6 +33,7 @@ def builtin_tools(
 
     `memory` are the memories that the conversation may see, `more` are tools that only it can make.
     """
+    from hermes.tools.clarify_tool import clarify
     from hermes.tools.edit_tools import patch, write_file
     from hermes.tools.file_tools import read_file
     from hermes.tools.memory_tool import memory_tool
@@ -38,11 +42,13 @@ def builtin_tools(
     from hermes.tools.skill_manage_tool import skill_manage_tool
     from hermes.tools.skill_tools import skill_tools
     from hermes.tools.terminal_tool import terminal_tool
+    from hermes.tools.todo_tool import todo_tool
 
     on = enabled_tools(config.tools.enabled)
     shell = home.path("cache", "terminal", uuid.uuid4().hex[:12])
     skills = skill_tools(home, config, policies, on)
     made = (
+        clarify,
         memory_tool(home, memory, policies),
         patch,
         read_file,
@@ -51,10 +57,30 @@ def builtin_tools(
         *skills,
         skill_manage_tool(home, config, policies),
         terminal_tool(shell, cwd, confine=config.tools.confine),
+        todo_tool(store),
         write_file,
         *more,
     )
     return tuple(t for t in made if t.spec.name in on)
+
+
+def unknown_tools(names: Iterable[str] | None, tools: Mapping[str, Tool]) -> tuple[Notice, ...]:
+    """A word about each name in `tools.enabled` that is neither a tool nor a toolset."""
+    known = {*TOOL_NAMES, *TOOLSETS, *tools}
+    strange = [name for name in names or () if name not in known]
+    text = "tools.enabled names {!r}, which is no tool and no toolset; the toolsets are {}"
+    return tuple(Notice("warning", text.format(name, ", ".join(TOOLSETS))) for name in strange)
+
+
+def from_outside(tool: Tool) -> Tool:
+    """A tool that plugins or servers brought: where it may change something, it needs approval."""
+    if tool.plan is not None or not tool.effects:
+        return tool
+
+    def plan(context: ToolContext, **arguments: Any) -> Plan:  # noqa: ARG001
+        return Plan(outside=True, detail=json.dumps(arguments, ensure_ascii=False, indent=1))
+
+    return replace(tool, plan=plan)
 
 
 def fitting(

@@ -32,15 +32,15 @@ from hermes.contracts import Model, Whose
 from hermes.errors import UsageError
 from hermes.memory.scope import OWNER, MemoryScope, memory_files
 from hermes.messages import Completed, Message
-from hermes.model_tools import builtin_tools, fitting, tool_definitions, toolbox
+from hermes.model_tools import builtin_tools, fitting, from_outside, tool_definitions, toolbox, unknown_tools
 from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import PromptFacts, Switches, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
 from hermes.providers.connect import connect
-from hermes.security.where import Ground
 from hermes.sessions.contract import Store
 from hermes.sessions.open import open_store
 from hermes.sessions.records import SessionRecord
+from hermes.tool_names import TOOLSETS, tools_of
 from hermes.tooling import Tool, ToolContext, absent_tool
 from hermes.tools.delegate_tool import delegate_tool
 from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
@@ -112,7 +112,9 @@ class AIAgent:
             tools = self._builtin_tools(self.delegate_tool())
             extensions = extensions or Extensions.of(sources, self.store)
         self.extensions = extensions or Extensions()
-        self.tools = toolbox((*tools, *self.extensions.tools(Whose(session_id, platform))))
+        brought = self.extensions.tools(Whose(session_id, platform))
+        self.tools = toolbox((*tools, *map(from_outside, brought)))
+        self.notices += unknown_tools(sources.config.tools.enabled, self.tools)
         if usual:
             self.tools, told = fitting(self.tools, self.model.profile, sources.config)
             self.notices = (*self.notices, *told)
@@ -231,27 +233,36 @@ class AIAgent:
         self.personality = found.name if found else ""
 
     def switch_tool(self, name: str, on: bool) -> str:
-        """Switch a tool off or on; what that means for this session. UsageError for an unknown one.
+        """Switch a tool or toolset off or on; what that means for this session. UsageError when unknown.
 
         The list that the model was given is frozen: a tool that is off stays listed and answers so, and one
         that was not there when the session began is staged for the next boundary.
         """
-        if name not in self.tools:
+        names = sorted(tools_of([name]) & self.tools.keys())
+        if not names:
             raise UsageError(f"there is no tool {name!r}; the tools are {', '.join(self.tools)}")
-        (self.off.discard if on else self.off.add)(name)
+        (self.off.difference_update if on else self.off.update)(names)
+        one = len(names) == 1
+        told = f"{', '.join(names)} {'is' if one else 'are'}"
         if not on:
-            return f"{name} is off: it stays listed and answers so."
-        if self.session is None or name in {t.name for t in self.session.tools}:
-            return f"{name} is on."
+            return (
+                f"{told} off: {'it stays listed and answers' if one else 'they stay listed and answer'} so."
+            )
+        listed = None if self.session is None else {t.name for t in self.session.tools}
+        late = [] if listed is None else [n for n in names if n not in listed]
+        if not late:
+            return f"{told} on."
         return (
-            f"{name} comes at the next boundary: a new session, /refresh (it tells the price) or /compress."
+            f"{', '.join(late)} {'come' if len(late) > 1 else 'comes'} at the next boundary: a new session, "
+            "/refresh (it tells the price) or /compress."
         )
 
     def only_tools(self, names: Iterable[str]) -> None:
-        """Have only these tools, in the order they have anyway. UsageError for an unknown one."""
-        wanted = set(names)
-        if unknown := sorted(wanted - self.tools.keys()):
+        """Have only these tools and toolsets, in the order they have anyway. UsageError when unknown."""
+        named = sorted(set(names))
+        if unknown := [n for n in named if n not in TOOLSETS and n not in self.tools]:
             raise UsageError(f"there is no tool {unknown[0]!r}; the tools are {', '.join(self.tools)}")
+        wanted = tools_of(named)
         self.tools = {name: tool for name, tool in self.tools.items() if name in wanted}
 
     def _callable(self, session: Session) -> dict[str, Tool]:
@@ -347,7 +358,8 @@ class AIAgent:
     def _approval(self, mode: str) -> Approval:
         tools, home = self.sources.config.tools, self.sources.home
         return Approval(
-            Ground.at(self.workdir.path, home.root),
+            self.workdir.path,
+            home.root,
             mode or tools.approval,
             tools.allow,
             tools.confine,

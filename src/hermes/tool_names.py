@@ -22,6 +22,7 @@ TOOL_NAMES = (
 """Every tool that the documents name."""
 
 BUILTIN = (
+    "clarify",
     "delegate_task",
     "memory",
     "patch",
@@ -32,6 +33,7 @@ BUILTIN = (
     "skill_view",
     "skills_list",
     "terminal",
+    "todo",
     "write_file",
 )
 """Those that are here so far, and on unless the configuration says otherwise."""

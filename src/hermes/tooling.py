@@ -49,10 +49,21 @@ ALIASES: Mapping[str, frozenset[str]] = {
         "query": "q pattern search searchquery keywords",
         "question": "prompt message text ask",
         "replace_all": "all global",
+        "status": "state",
+        "text": "content task title name step description todo",
         "timeout": "timeoutseconds timeoutsec timeouts",
     }.items()
 }
 """What models call a parameter when they guess, as `_bare` names. None has another unit."""
+
+CHOICES = {
+    "cancelled": "dropped",
+    "complete": "done",
+    "completed": "done",
+    "finished": "done",
+    "todo": "pending",
+}
+"""What models call a choice when they guess."""
 
 REMARKS = frozenset({"description", "explanation", "reason", "thought", "intent"})
 """Arguments in which models say why they call; a tool that does not take them passes them over."""
@@ -286,7 +297,8 @@ def _checked(tool_name: str, name: str, value: Any, schema: Mapping[str, Any]) -
     if isinstance(value, str) and _HALF.search(value):
         raise ToolError(f"{tool_name}: {name!r} holds half a character (a lone surrogate); write it whole")
     if "enum" in schema and value not in schema["enum"]:
-        meant = [choice for choice in schema["enum"] if _bare(str(choice)) == _bare(str(value))]
+        bare = _bare(CHOICES.get(_bare(str(value)), str(value)))
+        meant = [choice for choice in schema["enum"] if _bare(str(choice)) == bare]
         if len(meant) != 1:
             choices = ", ".join(map(str, schema["enum"]))
             raise ToolError(f"{tool_name}: {name!r} must be one of {choices}")

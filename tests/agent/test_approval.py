@@ -45,7 +45,8 @@ def world(tmp_path: Path) -> Path:
 
 
 def policy(world: Path, mode: str = "ask", **more: Any) -> Approval:
-    return Approval(Ground(str(world / "project"), str(world), str(world / ".hermes")), mode, **more)
+    ground = Ground(str(world / "project"), str(world), str(world / ".hermes"))
+    return Approval(ground.project, ground.hermes, mode, **more, _ground=ground)
 
 
 def ask(approval: Approval, person: Person, tool: Tool, cwd: Path, **arguments: Any) -> str:

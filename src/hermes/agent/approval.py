@@ -11,18 +11,20 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hermes.bulkhead import behind_bulkhead
 from hermes.messages import ToolCall
 from hermes.paths import Home
 from hermes.prompts import prompt_text
-from hermes.security.commands import Judged, judge
-from hermes.security.dangers import Danger
-from hermes.security.where import Ground
 from hermes.tool_names import tools_of
 from hermes.tooling import Plan, Tool, ToolContext
 from hermes.turns import Question
+
+if TYPE_CHECKING:  # what judges is imported with the first call that is judged
+    from hermes.security.commands import Judged
+    from hermes.security.dangers import Danger
+    from hermes.security.where import Ground
 
 Mode = Literal["ask", "auto", "yolo"]
 CHOICES = ("once", "session", "always", "no")
@@ -47,17 +49,30 @@ def _forget(entry: str) -> None:
 class Approval:
     """The policy of one conversation, and what its person has allowed so far.
 
+    `project` and `hermes` are where it works and Hermes' home.
+
     `allow` holds entries: the name of a tool or toolset; `terminal: words` for commands that begin with
     these words, or are these word for word; `tool: path` for what lies there. `remember` keeps one for good.
     """
 
-    ground: Ground
+    project: str
+    hermes: str
     mode: str = "ask"
     allow: tuple[str, ...] = ()
     confine: bool = False
     remember: Callable[[str], object] = _forget
+    _ground: Ground | None = None
     _session: list[str] = field(default_factory=list)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def ground(self) -> Ground:
+        """The places that calls are judged by."""
+        if self._ground is None:
+            from hermes.security.where import Ground
+
+            self._ground = Ground.at(self.project, self.hermes)
+        return self._ground
 
     async def refusal(
         self, tool: Tool, call: ToolCall, arguments: dict[str, Any], context: ToolContext
@@ -130,6 +145,8 @@ class Approval:
         return Verdict((), True, (name,)) if usual else Verdict()
 
     def _of_command(self, name: str, command: str, cwd: str) -> Iterator[Verdict]:
+        from hermes.security.commands import judge
+
         judged = judge(command, cwd, self.ground)
         never = tuple(danger for danger in judged.dangers if danger.never)
         if never:
@@ -172,6 +189,8 @@ class Approval:
 
     def _outside(self, plan: Plan) -> str:
         """The first path of a plan that leaves the project; "" when none does."""
+        from hermes.security.commands import judge
+
         paths = (*plan.reads, *plan.writes)
         if plan.command:
             paths = (*paths, plan.cwd, *judge(plan.command, plan.cwd, self.ground).writes)

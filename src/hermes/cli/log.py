@@ -16,6 +16,9 @@ class HomeLog(logging.Handler):
     """Writes to `logs/hermes.log` of the home, a full one to `hermes.log.1`. Where it cannot, it lets be."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        from hermes.config.records import secrets  # only what goes wrong pays
+        from hermes.security.secrets import hide_secrets
+
         folder = get_hermes_home().path("logs")
         path = os.path.join(folder, FILE)
         with contextlib.suppress(OSError):
@@ -24,7 +27,7 @@ class HomeLog(logging.Handler):
                 os.replace(path, path + ".1")
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(fd, "a", encoding="utf-8", errors="replace") as file:
-                file.write(self.format(record) + "\n")
+                file.write(hide_secrets(self.format(record), secrets())[0] + "\n")
 
 
 def log_to_home() -> None:

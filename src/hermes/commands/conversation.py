@@ -6,6 +6,7 @@ from hermes.agent.personality import personalities
 from hermes.commands.records import Conversation
 from hermes.errors import UsageError
 from hermes.providers.connect import connect
+from hermes.tool_names import TOOLSETS
 from hermes.turns import NoticeShown, Question
 
 
@@ -44,6 +45,8 @@ async def tools(conversation: Conversation, argument: str) -> str:
         f"{'off' if name in agent.off else 'on':<4}{name:<16} {tool.spec.description.partition('.')[0]}"
         for name, tool in agent.tools.items()
     ]
+    sets = {name: sorted(agent.tools.keys() & set(members)) for name, members in TOOLSETS.items()}
+    lines += [f"toolset {name:<12} {', '.join(there)}" for name, there in sets.items() if there]
     return "\n".join(lines) or "There are no tools."
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -25,6 +24,8 @@ class Ground:
     @classmethod
     def at(cls, project: str, hermes: str) -> Ground:
         """The places of this machine."""
+        import tempfile  # 2 ms that only a call that changes something pays
+
         paths = (project, "~", hermes, tempfile.gettempdir())
         return cls(*(os.path.realpath(os.path.expanduser(path)) for path in paths))
 

@@ -16,7 +16,9 @@ async def clarify(context: ToolContext, question: str, choices: list[str] | None
     if not question.strip():
         raise ToolError("the question is empty; ask one")
     if len(offered) > MOST or len(question) + sum(map(len, offered)) > MAX_CHARS:
-        raise ToolError(f"at most {MOST} choices, and {MAX_CHARS:,} characters in all; ask a shorter question")
+        raise ToolError(
+            f"at most {MOST} choices, and {MAX_CHARS:,} characters in all; ask a shorter question"
+        )
     answer = await context.ask(Question("clarify", question.strip(), offered))
     if not answer.strip():
         return (

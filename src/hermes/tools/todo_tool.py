@@ -1,8 +1,8 @@
-"""The list of what is to be done: kept in the conversation itself, so that it survives whatever that survives."""
+"""The list of what is to be done, kept in the conversation itself, so that it survives what that survives."""
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, TypedDict
 
 from hermes.errors import StoreError
 from hermes.sessions.contract import Store
@@ -12,11 +12,14 @@ MOST = 100
 MAX_CHARS = 500
 
 
-class Item(TypedDict):
+class _Named(TypedDict):
+    text: str
+
+
+class Item(_Named, total=False):
     """One thing to do."""
 
-    text: str
-    status: NotRequired[Literal["pending", "in_progress", "done", "dropped"]]
+    status: Literal["pending", "in_progress", "done", "dropped"]
 
 
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "done": "[x]", "dropped": "[-]"}
@@ -34,7 +37,9 @@ def todo_tool(store: Store) -> Tool:
             except StoreError as error:
                 raise ToolError(f"the list cannot be read: {error}") from None
         if len(items) > MOST:
-            raise ToolError(f"{len(items)} items are too many to follow; {MOST} at most, so put some together")
+            raise ToolError(
+                f"{len(items)} items are too many to follow; {MOST} at most, so put some together"
+            )
         for number, item in enumerate(items, 1):
             if not item["text"].strip():
                 raise ToolError(f"item {number} has no text; say what is to be done")
@@ -63,8 +68,7 @@ def _shown(items: list[Item]) -> str:
         return "the list is empty"
     states = [item.get("status", "pending") for item in items]
     lines = [
-        f"{_MARKS[state]} {' '.join(item['text'].split())}"
-        for item, state in zip(items, states, strict=True)
+        f"{_MARKS[state]} {' '.join(item['text'].split())}" for item, state in zip(items, states, strict=True)
     ]
     running = states.count("in_progress")
     hint = ["(keep one item in progress at a time)"] if running > 1 else []
