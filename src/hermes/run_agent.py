@@ -103,11 +103,10 @@ class AIAgent:
         self.model = connect(model, sources.config, home=sources.home) if isinstance(model, str) else model
         self._owns_store = store is None
         self.store = open_store(sources.home, sources.config) if store is None else store
-        usual = tools is None
         self.memory_scope = memory_scope
         project = memory_project(sources.home, self.workdir, new=True)
         self.memory = memory_files(sources.config.memory, memory_scope, project)
-        self._built_tools = usual
+        self._built_tools = tools is None
         if tools is None:
             tools = self._builtin_tools(self.delegate_tool())
             extensions = extensions or Extensions.of(sources, self.store)
@@ -115,7 +114,7 @@ class AIAgent:
         brought = self.extensions.tools(Whose(session_id, platform))
         self.tools = toolbox((*tools, *map(from_outside, brought)))
         self.notices += unknown_tools(sources.config.tools.enabled, self.tools)
-        if usual:
+        if self._built_tools:
             self.tools, told = fitting(self.tools, self.model.profile, sources.config)
             self.notices = (*self.notices, *told)
         self.off: set[str] = set()
