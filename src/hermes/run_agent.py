@@ -319,8 +319,8 @@ class AIAgent:
             await self.store.release(session.record.id, self._holder)
         return self.session
 
-    async def undo(self) -> Message | None:
-        """Take back the last turn; the person's message of it, or None when there is none to take back.
+    async def undo(self) -> tuple[Message, ...]:
+        """Take back the last turn; its messages, the person's first, or none when there is no turn.
 
         An epoch ends: the model no longer sees the turn, which stays on record. What stays is sent in the
         same bytes as before, so that it is still cached.

@@ -11,18 +11,18 @@ _TAKEN_BACK = "taken back"
 """Stands for a digest: what was said last of a standing kind is gone, so it is to be said anew."""
 
 
-async def take_back(session: Session) -> Message | None:
-    """Begin an epoch without the last turn; the message that began it, or None when there is none."""
+async def take_back(session: Session) -> tuple[Message, ...]:
+    """Begin an epoch without the last turn; its messages, none when there is none."""
     at = last_turn(session)
     if at < 0:
-        return None
-    kept, gone = session.visible[:at], session.visible[at:]
+        return ()
+    kept, gone = session.visible[:at], tuple(session.visible[at:])
     said = {annex.kind for message in gone for annex in message.annex}
     standing = still_standing(session.standing, kept, ())
     session.new_epoch(REASON, session.prompt, kept)
     session.stand({kind: _TAKEN_BACK if kind in said else digest for kind, digest in standing.items()})
     await session.save()
-    return gone[0]
+    return gone
 
 
 def last_turn(session: Session) -> int:

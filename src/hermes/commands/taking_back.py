@@ -6,30 +6,33 @@ from hermes.commands.money import bill, dollars, profiles
 from hermes.commands.records import Conversation
 from hermes.messages import Message
 
+_NONE = "There is no turn to take back."
+
 
 async def undo(conversation: Conversation, argument: str) -> str:
     taken = await _taken(conversation)
-    if taken is None:
-        return "There is no turn to take back."
-    return f'Taken back: "{_brief(taken.text)}" and all that followed. {await _price(conversation, taken)}'
+    if not taken:
+        return _NONE
+    return f'Taken back: "{_brief(taken[0].text)}" and all that followed. {await _price(conversation, taken)}'
 
 
 async def retry(conversation: Conversation, argument: str) -> str:
     taken = await _taken(conversation)
-    if taken is None:
-        return "There is no turn to take back."
-    conversation.say_next = taken.text
+    if not taken:
+        return _NONE
+    conversation.say_next = taken[0].text
     return f"Once more. {await _price(conversation, taken)}"
 
 
-async def _taken(conversation: Conversation) -> Message | None:
-    return await conversation.agent.undo() if await conversation.agent.look() else None
+async def _taken(conversation: Conversation) -> tuple[Message, ...]:
+    return await conversation.agent.undo() if await conversation.agent.look() else ()
 
 
-async def _price(conversation: Conversation, taken: Message) -> str:
+async def _price(conversation: Conversation, taken: tuple[Message, ...]) -> str:
     """What the turn has cost, and what it means for the next call."""
-    agent, since = conversation.agent, int(taken.id[1:])
-    calls = [c for c in await agent.store.calls(agent.session_id) if c.messages > since]
+    agent, places = conversation.agent, {int(message.id[1:]) for message in taken}
+    # A call is noted when its answer has its place, which is the last then.
+    calls = [c for c in await agent.store.calls(agent.session_id) if c.messages - 1 in places]
     spent = bill(calls, profiles(agent))
     tokens = spent.usage.input + spent.usage.output
     money = f" ({dollars(spent.spent)})" if spent.spent is not None else ""

@@ -12,12 +12,15 @@ from rich.markdown import Heading, Markdown
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
+from rich.theme import Theme
 
 from hermes.cli.screen import plain, plain_lines
 
 WIDEST = 120
 """Columns that prose takes at most: longer lines are hard to read."""
 
+# No backgrounds: nobody knows whether the terminal is dark or light.
+_THEME = {"markdown.code": "cyan", "markdown.block_quote": "italic", "markdown.item.number": "default"}
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.M)
 _FILE_HEADS = ("--- ", "+++ ")
 
@@ -81,6 +84,7 @@ class Pen:
             highlight=False,
             emoji=False,
             markup=False,
+            theme=Theme(_THEME),
         )
         lines = console.render_lines(drawn, console.options.update(height=None), pad=False)
         return [self._line(line) for line in lines]

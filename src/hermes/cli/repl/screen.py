@@ -17,6 +17,8 @@ from prompt_toolkit.styles import Style
 from hermes.cli.repl.draw import Pen
 
 _MARK = "› "
+_ROOMY = 12
+"""From so many rows on a blank line stands over the input."""
 _STYLE = Style.from_dict(
     {
         "mark": "bold ansigreen",
@@ -111,8 +113,8 @@ class Screen:
         return self.app.output.get_size().columns
 
     def _lines(self) -> list[str]:
-        most = max(self.app.output.get_size().rows // 2, 1)
-        return self._live(self.pen)[-most:]
+        rows = self.app.output.get_size().rows
+        return [*self._live(self.pen)[-max(rows // 2, 1) :], *([""] if rows >= _ROOMY else [])]
 
     def _shown(self) -> AnyFormattedText:
         return ANSI("\n".join(self._lines()))
