@@ -45,6 +45,9 @@ from hermes.tooling import Tool, ToolContext, absent_tool
 from hermes.tools.delegate_tool import delegate_tool
 from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
 
+TITLE = 60
+"""Characters of the first words that become a session's title."""
+
 
 def _now() -> datetime:
     return datetime.now().astimezone()
@@ -143,7 +146,7 @@ class AIAgent:
 
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Event, None]:
         """One turn, event by event; the last is `TurnEnded`."""
-        session = await self._hold()
+        session = await self._hold(turn.text)
         try:
             if self.compactor.due(session, self.model.profile, turn.text):
                 async with aclosing(self._summarise(session)) as summarising:
@@ -441,24 +444,25 @@ class AIAgent:
 
     # -- parts of a turn ----------------------------------------------------------------------------------
 
-    async def _hold(self) -> Session:
-        """The session, held so that nobody else goes on with it meanwhile."""
+    async def _hold(self, said: str = "") -> Session:
+        """The session, held so that nobody else goes on with it; a new one is called by what is `said`."""
         if self.session is None and self.session_id:
             self.session_id = await self.store.resolve(self.session_id)
             await self.store.claim(self.session_id, self._holder, self.patience)
             self.session = await self._resume()
             return self.session
         if self.session is None:
-            self.session = await self._begin()
+            self.session = await self._begin(said)
             self.session_id = self.session.record.id
         await self.store.claim(self.session_id, self._holder, self.patience)
         return self.session
 
-    async def _begin(self) -> Session:
+    async def _begin(self, said: str = "") -> Session:
         session_id = uuid.uuid4().hex[:12]
         record = SessionRecord(
             id=session_id,
             created=self.clock().isoformat(timespec="seconds"),
+            title=" ".join(said[:1000].split())[:TITLE],
             platform=self.platform,
             model=self.model.profile.name,
             provider=self.model.profile.provider,

@@ -123,3 +123,70 @@ def test_the_ephemeral_prompt_of_the_environment(serve: Serve) -> None:
     messages = json.loads(served.provider.calls[0].body)["messages"]
     assert "Answer in French." in messages[-1]["content"]
     assert "Answer in French." not in messages[0]["content"]
+
+
+def test_what_is_piped_stands_behind_the_question(serve: Serve) -> None:
+    served = serve("Short.", "Seen.")
+    assert served.chat("-q", "sum this up", stdin="a long text\n").code == 0
+    assert served.chat("-q", "-", stdin="from the pipe").code == 0
+    said = [json.loads(c.body)["messages"][-1]["content"] for c in served.provider.calls]
+    assert said[0].endswith("sum this up\n\na long text\n")
+    assert said[1].endswith("from the pipe")
+
+
+def test_the_last_session_of_a_directory_is_gone_on_with(serve: Serve) -> None:
+    served = serve("here", "there", "again")
+    elsewhere = served.project / "sub"
+    elsewhere.mkdir()
+    assert served.chat("-q", "x", "--continue").code == 2
+    served.chat("-q", "remember apples")
+    served.chat("-q", "remember pears", "--cwd", str(elsewhere))
+    assert served.chat("-q", "what was it?", "--continue").out == "again\n"
+    messages = json.loads(served.provider.calls[2].body)["messages"]
+    assert [m["content"].rpartition("\n")[2] for m in messages[1:]] == [
+        "remember apples",
+        "here",
+        "what was it?",
+    ]
+
+
+def test_tools_and_turns_are_limited_for_one_question(serve: Serve) -> None:
+    served = serve("ok", "ok", Reply(calls=(ToolCall("1", "terminal", '{"command":"true"}'),)), "Enough.")
+    served.chat("-q", "x", "--tools", "read_file, terminal")
+    served.chat("-q", "x", "--tools", "none")
+    first, second = (json.loads(call.body) for call in served.provider.calls)
+    assert sorted(t["function"]["name"] for t in first["tools"]) == ["read_file", "terminal"]
+    assert not second.get("tools")
+    assert "there is no tool 'x'" in served.chat("-q", "x", "--tools", "x").err
+    served.chat("-q", "x", "--max-turns", "1")
+    assert "what is left to do" in served.provider.calls[3].body.decode()
+
+
+def test_the_whole_turn_as_one_object(serve: Serve) -> None:
+    served = serve(Reply(calls=(ToolCall("1", "terminal", '{"command":"echo hi"}'),)), "Hi.")
+    body = json.loads(served.chat("-q", "x", "--output-format", "json").out)
+    assert body == {
+        "text": "Hi.",
+        "reason": "done",
+        "tools": [
+            {
+                "id": "1",
+                "name": "terminal",
+                "arguments": '{"command":"echo hi"}',
+                "result": body["tools"][0]["result"],
+                "error": False,
+                "seconds": body["tools"][0]["seconds"],
+            }
+        ],
+        "notices": [],
+        "usage": body["usage"],
+        "calls": 2,
+        "dollars": None,
+        "session": body["session"],
+        "model": "scripted-1",
+    }
+
+
+def test_an_answer_in_a_pipe_is_every_character_of_it(serve: Serve) -> None:
+    served = serve("a\x1b[31mb")
+    assert served.chat("-q", "x").out == "a\x1b[31mb\n"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from hermes.contracts import CacheRules
 from hermes.messages import ToolCall
 from tests.cli.served import Served
 from tests.cli.terminal import Terminal
@@ -259,3 +260,143 @@ def test_the_prompt_is_ready_soon(serve: Serve) -> None:
     with terminal(served) as at:
         at.wait_for("scripted-1")
         assert time.monotonic() - began < 10  # a guard against a hang; docs/performance.md has the figure
+
+
+ASKING = """
+import asyncio, sys
+from hermes.providers.scripted import ScriptedModel, Step, call
+from hermes.run_agent import AIAgent
+from hermes.tooling import Tool
+from hermes.messages import ToolSpec
+from hermes.turns import Question
+from hermes.cli.repl.talk import converse
+
+DIFF = "--- a/f\\n+++ b/f\\n@@ -1 +1 @@\\n-old\\n+new\\n"
+
+async def ask(context, **arguments):
+    kind = arguments["kind"]
+    choices = ("yes, this once", "yes, always", "no") if kind == "approval" else ("tea", "coffee")
+    return "answered: " + await context.ask(Question(kind, f"May I {kind}?", choices, DIFF))
+
+schema = '{"type":"object","properties":{"kind":{"type":"string"}},"required":["kind"]}'
+tool = Tool(ToolSpec("asker", "Asks.", schema), ask)
+
+def step(kind):
+    return Step(calls=(call("asker", '{"kind":"%s"}' % kind),))
+
+script = []
+for kind in sys.argv[1:]:
+    script += [step(kind), f"Done with {kind}."]
+
+async def main():
+    agent = AIAgent(model=ScriptedModel(script), tools=[tool])
+    try:
+        return await converse(agent)
+    finally:
+        await agent.close()
+
+sys.exit(asyncio.run(main()))
+"""
+
+
+def asking(served: Served, *kinds: str) -> Terminal:
+    return Terminal(*kinds, home=served.home, cwd=served.project, program=ASKING)
+
+
+def test_an_approval_shows_what_it_is_about_and_is_given_by_a_key(serve: Serve) -> None:
+    served = serve()
+    with asking(served, "approval", "approval", "approval") as at:
+        at.wait_for("scripted-1")
+        at.say("do it")
+        shown = at.wait_for("May I approval?\n❯ 1. yes, this once\n  2. yes, always\n  3. no")
+        assert "  -old\n  +new" in shown
+        assert b"\x1b[31m-old" in at.raw
+        at.type("\r")
+        at.wait_for("answered: yes, this once")
+        at.wait_for("Done with approval.")
+        at.say("again")
+        at.wait_for("❯ 1. yes, this once")
+        at.type("maybe\r")
+        at.wait_for("choose one of the answers")
+        at.type("\x15n")
+        at.wait_for("› n")
+        at.type("\r")
+        at.wait_for("answered: no")
+        at.wait_for("Ctrl-C stops", gone=True)
+        at.say("and again")
+        at.wait_for("❯ 1. yes, this once")
+        at.type("\x1b[B")
+        at.wait_for("❯ 2. yes, always")
+        at.type("\r")
+        at.wait_for("answered: yes, always")
+
+
+def test_a_question_takes_a_free_answer_or_none(serve: Serve) -> None:
+    served = serve()
+    with asking(served, "clarify", "clarify") as at:
+        at.wait_for("scripted-1")
+        at.say("ask me")
+        at.wait_for("❯ 1. tea")
+        at.type("neither, water")
+        at.wait_for("› neither, water")
+        at.type("\r")
+        at.wait_for("answered: neither, water")
+        at.wait_for("Ctrl-C stops", gone=True)
+        at.say("once more")
+        at.wait_for("❯ 1. tea")
+        at.type("\x03")
+        at.wait_for("Stopped; what was said is kept.")
+        at.wait_for("❯ 1. tea", gone=True)
+
+
+def test_a_session_is_picked_and_gone_on_with(serve: Serve) -> None:
+    served = serve("one", "two", "again")
+    served.chat("-q", "about apples")
+    served.chat("-q", "about pears")
+    with terminal(served, "sessions") as at:
+        shown = at.wait_for("Go on with which session?")
+        assert shown.index("about pears") < shown.index("about apples")
+        at.type("apples")
+        at.wait_for("about pears", gone=True)
+        at.type("\r")
+        at.wait_for("/help lists commands and keys")
+        at.say("more")
+        at.wait_for("again")
+    said = [m["content"] for m in json.loads(served.provider.calls[2].body)["messages"][1:]]
+    assert said[0].endswith("about apples")
+
+
+def test_the_clipboard_of_the_terminal_gets_the_answer(serve: Serve) -> None:
+    served = serve("Copy me.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("hi")
+        at.wait_for("Copy me.")
+        at.say("/copy")
+        at.wait_for("Copied 8 characters")
+        assert b"\x1b]52;c;Q29weSBtZS4=\x07" in at.raw
+
+
+def test_retry_says_it_again_at_the_terminal(serve: Serve) -> None:
+    served = serve("First try.", "Second try.")
+    with terminal(served) as at:
+        at.wait_for("scripted-1")
+        at.say("hi")
+        at.wait_for("First try.")
+        at.say("/retry")
+        at.wait_for("Second try.")
+        assert "Once more." in at.text()
+
+
+def test_money_and_cache_are_in_the_status_line(serve: Serve) -> None:
+    served = serve("a", "b")
+    served.provider.cache.rules = CacheRules(kind="prefix", minimum_tokens=64, step=16)
+    config = served.home / "config.yaml"
+    prices = "models:\n  scripted-1:\n    prices: {input: 1.0, output: 10.0, cache_read: 0.1}\n"
+    config.write_text(config.read_text() + prices)
+    with terminal(served, columns=120) as at:
+        at.wait_for("scripted-1")
+        at.say("hi")
+        at.wait_for("$0.00")
+        at.say("more")
+        at.wait_for("cache 9")

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("hermes.cli.memory:group", "See and change what is remembered between sessions."),
     "models": ("hermes.cli.models:group", "Models that can be used, and what is known of them."),
     "sessions": ("hermes.cli.sessions:group", "List, search, move and replay conversations."),
+    "completion": ("hermes.cli.completion:command", "Teach your shell to complete hermes."),
     "config": ("hermes.cli.config:group", "Show, check and change config.yaml."),
     "doctor": ("hermes.cli.doctor:command", "Look for problems and say how to mend them."),
     "plugins": ("hermes.cli.plugins:group", "Plugins, and what each brings."),

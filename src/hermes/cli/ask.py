@@ -56,7 +56,8 @@ def show_text(event: Event) -> None:
     """One event for a person: the answer on stdout, everything else on stderr."""
     match event:
         case TextShown(text):
-            click.echo(_for(sys.stdout)(text), nl=False)
+            sys.stdout.write(_for(sys.stdout)(text))
+            sys.stdout.flush()
         case ToolStarted(call):
             _aside(f"· {call.name} {_short(call.arguments)}")
         case ToolFinished(call, _, error, seconds):

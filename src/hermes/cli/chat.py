@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from hermes.cli.screen import show_notices, wants_colour
-from hermes.config import environment
+from hermes.cli.screen import can_draw, show_notices, wants_colour
 from hermes.errors import UsageError
 from hermes.run_agent import AIAgent
 
@@ -128,7 +127,7 @@ async def _talk(wanted: Wanted) -> int:
 
             show_notices(agent.notices, quiet=True)
             return await ask_once(agent, wanted.query, wanted.output)
-        if wanted.plain or wanted.output != "text" or not _can_draw():
+        if wanted.plain or wanted.output != "text" or not can_draw():
             from hermes.cli.lines import converse_in_lines
 
             show_notices(agent.notices, quiet=True)
@@ -158,8 +157,3 @@ async def _prepare(agent: AIAgent, wanted: Wanted) -> None:
         agent.session_id = await agent.store.resolve(agent.session_id)
     if wanted.personality:
         agent.set_personality(wanted.personality)
-
-
-def _can_draw() -> bool:
-    """Whether there is a terminal that can move its cursor."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and not environment().dumb_terminal

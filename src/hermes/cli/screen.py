@@ -39,3 +39,8 @@ def wants_colour(stream: object) -> bool:
     """Whether a stream is a terminal whose owner has not asked for no colour."""
     is_terminal = getattr(stream, "isatty", lambda: False)()
     return bool(is_terminal) and not environment().no_color
+
+
+def can_draw() -> bool:
+    """Whether a person sits at a terminal that can move its cursor."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not environment().dumb_terminal

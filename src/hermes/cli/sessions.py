@@ -9,8 +9,9 @@ from typing import TypeVar
 import click
 
 from hermes.cli.lazy import LazyGroup
-from hermes.cli.screen import show_notices
+from hermes.cli.screen import can_draw, show_notices
 from hermes.config import load_config
+from hermes.errors import UsageError
 from hermes.paths import get_hermes_home
 from hermes.sessions.base import ScriptStore
 
@@ -30,9 +31,33 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-@click.group(cls=LazyGroup, table=SUBCOMMANDS)
-def group() -> None:
-    """List, search, move and replay sessions. A SESSION is an id, a title, or the beginning of one."""
+@click.group(cls=LazyGroup, table=SUBCOMMANDS, invoke_without_command=True)
+@click.pass_context
+def group(ctx: click.Context) -> None:
+    """List, search, move and replay sessions. A SESSION is an id, a title, or the beginning of one.
+
+    Alone, on a terminal: pick one and go on with it.
+    """
+    if ctx.invoked_subcommand:
+        return
+    if not can_draw():
+        raise click.exceptions.NoArgsIsHelpError(ctx)
+    if name := use_store(_picked):
+        from hermes.cli.chat import command as chat
+
+        ctx.invoke(chat, query="", resume=name)
+
+
+async def _picked(store: ScriptStore) -> str:
+    from hermes.cli.repl.pick import Choice, pick
+
+    found = await store.list(limit=200)
+    if not found:
+        raise UsageError("there are no sessions yet; hermes chat begins one")
+    lines = [
+        Choice(s.id, f"{s.updated[:16].replace('T', ' ')}  {s.messages:4}  {s.title or s.id}") for s in found
+    ]
+    return await pick("Go on with which session? Type to narrow, Enter to pick, Esc to leave.", lines)
 
 
 def use_store(use: Callable[[ScriptStore], Awaitable[T]]) -> T:

@@ -82,6 +82,13 @@ def _ratio(value: object, _: Complain) -> float:
     return float(value)
 
 
+def _amount(value: object, _: Complain) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+        return float(value)
+    raise Malformed
+
+
+AMOUNT = Form("a number, 0 or more", _amount)
 RATIO = Form("a number above 0 and at most 100", _ratio)
 
 

@@ -77,8 +77,12 @@ _FACTS = record(
         "guidance": listed(FILLED, "a list of names of guidance texts"),
         "tokenizer": TEXT,
         "chars_per_token": forms.RATIO,
+        "prices": record(
+            dict.fromkeys(("input", "output", "cache_read", "cache_write"), forms.AMOUNT),
+            "a mapping of input, output, cache_read, cache_write to US dollars for a million tokens",
+        ),
     },
-    "a mapping of context_window, output_limit, family, guidance, tokenizer, chars_per_token",
+    "a mapping of context_window, output_limit, family, guidance, tokenizer, chars_per_token, prices",
 )
 
 _TEXTS = mapped(TEXT, "a mapping from names to texts")

@@ -11,7 +11,7 @@ from prompt_toolkit.formatted_text import ANSI, AnyFormattedText
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.layout import BufferControl, Dimension, FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.layout.menus import CompletionsMenu
-from prompt_toolkit.output import ColorDepth, Output, create_output
+from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from hermes.cli.repl.draw import Pen
@@ -61,7 +61,7 @@ class Screen:
             key_bindings=keys,
             style=_STYLE if colour else _PLAIN,
             color_depth=ColorDepth.DEPTH_4_BIT if colour else ColorDepth.DEPTH_1_BIT,
-            output=_output(),
+            output=terminal_output(),
             erase_when_done=True,
             min_redraw_interval=0.03,
             enable_page_navigation_bindings=False,
@@ -127,9 +127,11 @@ def _prefix(line: int, wrapped: int) -> AnyFormattedText:
     return [("class:mark", _MARK if line == 0 and wrapped == 0 else "  ")]
 
 
-def _output() -> Output:
+def terminal_output() -> Output:
     """The terminal; it is not asked where its cursor stands, since many are slow to say or never do."""
     if sys.platform == "win32":
+        from prompt_toolkit.output import create_output
+
         return create_output()
     from prompt_toolkit.output.vt100 import Vt100_Output
 

@@ -32,7 +32,7 @@ def status_line(status: Status, width: int) -> str:
     ranked = [(rank, n, text) for n, (rank, text) in enumerate(_fields(status)) if text]
     while len(ranked) > 1 and get_cwidth(_joined(ranked)) > width:
         ranked.remove(max(ranked))
-    return _fit(_joined(ranked), width)
+    return fit(_joined(ranked), width)
 
 
 def _fields(status: Status) -> tuple[tuple[int, str], ...]:
@@ -68,7 +68,8 @@ def _joined(ranked: list[tuple[int, int, str]]) -> str:
     return " · ".join(text for _, _, text in ranked)
 
 
-def _fit(text: str, width: int) -> str:
+def fit(text: str, width: int) -> str:
+    """The text in so many columns, its end cut off where it is longer."""
     if get_cwidth(text) <= width:
         return text
     while text and get_cwidth(text) >= width:
