@@ -577,11 +577,14 @@ class TestEnvironment:
         given_ = {
             "HERMES_EPHEMERAL_SYSTEM_PROMPT": " Be brief.\n",
             "NO_COLOR": "1",
+            "TERM": "dumb",
             "TERMINAL_CWD": " /srv ",
             "SHELL": "/bin/sh",
             "SECRET_TOKEN": "x",
         }
-        assert environment(given_) == Environment(" Be brief.\n", True, cwd="/srv", host={"SHELL": "/bin/sh"})
+        assert environment(given_) == Environment(
+            " Be brief.\n", True, cwd="/srv", host={"SHELL": "/bin/sh"}, dumb_terminal=True
+        )
 
     def test_an_empty_no_color_is_no_wish(self) -> None:
         assert environment({"NO_COLOR": ""}) == Environment()

@@ -249,9 +249,9 @@ class Environment(_Record):
 
     ephemeral_system_prompt: str = ""
     no_color: bool = False
-    dumb_terminal: bool = False
     cwd: str = ""
     host: Mapping[str, str] = field(default_factory=_nothing)
+    dumb_terminal: bool = False
 
 
 _HOST = ("COMSPEC", "KUBERNETES_SERVICE_HOST", "PREFIX", "PROCESSOR_ARCHITECTURE", "SHELL", "container")

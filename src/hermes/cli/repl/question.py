@@ -11,27 +11,36 @@ from hermes.turns import Question
 
 @dataclass(slots=True)
 class Pending:
-    """A question that waits for its answer. `at` is the choice that is marked."""
+    """A question that waits for its answer. `at` is the choice that is marked, -1 for none.
+
+    An approval marks none by itself: an Enter that was meant for something else must not be a yes.
+    """
 
     question: Question
     answer: asyncio.Future[str]
-    at: int = 0
+    at: int
+
+    @classmethod
+    def of(cls, question: Question) -> Pending:
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        return cls(question, answer, -1 if question.kind == "approval" else 0)
 
     def move(self, by: int) -> None:
-        self.at = (self.at + by) % max(len(self.question.choices), 1)
+        at = 0 if self.at < 0 and by > 0 else max(self.at, 0) + by
+        self.at = at % max(len(self.question.choices), 1)
 
     def typed(self, text: str) -> str | None:
         """The answer that is meant by what was typed; `None` when it is none."""
         choices = self.question.choices
         said = text.strip()
         if not said:
-            return choices[self.at] if choices else None
+            return choices[self.at] if choices and self.at >= 0 else None
         if said.isdigit() and 0 < int(said) <= len(choices):
             return choices[int(said) - 1]
         begun = [c for c in choices if c.lower().startswith(said.lower())]
         if len(begun) == 1:
             return begun[0]
-        return said if self.question.kind == "clarify" else None
+        return said
 
     def give(self, answer: str) -> None:
         if not self.answer.done():
@@ -44,9 +53,8 @@ class Pending:
             marked = n == self.at
             mark = "❯ " if marked else "  "
             shown += pen.styled([(mark, "yellow"), (f"{n + 1}. {choice}", "reverse" * marked)])
-        kind = "a number, arrows and Enter" if self.question.choices else "type your answer"
-        free = ", or your own words" if self.question.choices and self.question.kind == "clarify" else ""
-        return [*shown, *pen.styled([(f"  {kind}{free}; Esc leaves it unanswered", "dim")])]
+        how = "a number, or your own words" if self.question.choices else "your answer"
+        return [*shown, *pen.styled([(f"  {how}, then Enter; Esc leaves it unanswered", "dim")], fold=True)]
 
 
 @dataclass(slots=True)
@@ -59,7 +67,7 @@ class Desk:
     async def put(self, question: Question) -> str:
         """Show a question and wait; "" when it is left unanswered."""
         async with self.turn:
-            self.pending = Pending(question, asyncio.get_running_loop().create_future())
+            self.pending = Pending.of(question)
             try:
                 return await self.pending.answer
             finally:
