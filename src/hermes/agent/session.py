@@ -152,7 +152,7 @@ class Session:
         session._unsent = [(seq, by_seq[seq]) for seq in order[sent:]]
         calls = await store.calls(session_id)
         session.calls = len(calls)
-        session._known_blobs = {d for call in calls for d in (call.head, call.tail)}
+        session._known_blobs = {d for call in calls for d in (call.head, call.tail, call.prompt) if d}
         for call in calls:
             session.usage = session.usage.plus(call.usage)
             session._noted = call.prompt or session._noted[0], call.provider or session._noted[1]
