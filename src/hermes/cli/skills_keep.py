@@ -55,8 +55,8 @@ def restore(name: str, as_json: bool) -> None:
 
 def _switch(names: tuple[str, ...], on: bool, as_json: bool) -> None:
     shelf = open_shelf()
-    for name in names:
-        find_skill(shelf.library, name) if not on else None
+    for name in names if not on else ():  # all or none
+        find_skill(shelf.library, name)
     disabled = shelf.config.skills.disabled
     for name in names:
         disabled = switch(shelf.home, shelf.config, shelf.library, name, on)
