@@ -28,7 +28,7 @@ from hermes.security.policy import Policy
 from hermes.text import decode
 
 KEPT = "kept"
-_SETTLING = 0.02  # seconds; an editor that writes in place empties the file first
+_SETTLING, _LONGEST = 0.02, 1.0  # seconds; an editor that writes in place empties the file first
 _SHORT = 16
 
 
@@ -104,7 +104,7 @@ class MemoryStore:
                 judge(text)  # before others have to wait for it
         with self._held():
             notices = [*self._recover(), *self._move()]
-            loaded = self._load(self.path)
+            loaded = self._load(self.path, patient=True)
             plan = carry_out(loaded.entries, operations, self.file.limit, judge)
             entries = plan.entries
             if any(o.changed for o in plan.outcomes):
@@ -171,12 +171,11 @@ class MemoryStore:
         target = os.path.realpath(self.path)
         return os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.tmp")
 
-    def _load(self, path: str) -> _Loaded:
+    def _load(self, path: str, *, patient: bool = False) -> _Loaded:
         try:
             data = read_file(path).data
-            if not data:
-                time.sleep(_SETTLING)
-                data = read_file(path).data
+            if not data and patient:
+                data = _settled(path, b"\n")
             decoded = decode(data)
         except FileRefused as error:
             if error.verdict == "missing":
@@ -298,12 +297,15 @@ def _bytes(path: str) -> bytes | None:
 
 
 def _settled(path: str, expected: bytes) -> bytes:
-    """What a file holds; where it is not what was expected, once its writer has come to an end."""
-    found = _bytes(path) or b""
+    """What a file holds; where it is not what was expected, once its writer has come to an end.
+
+    Who writes in place empties the file first: an empty one is given a second.
+    """
+    found, until = _bytes(path) or b"", time.monotonic() + _LONGEST
     while found != expected:
         time.sleep(_SETTLING)
         again = _bytes(path) or b""
-        if again == found:
+        if again == found and (found or time.monotonic() > until):
             break
         found = again
     return found
