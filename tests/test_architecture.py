@@ -41,7 +41,7 @@ QUOTING = {
     "platforms.py": "admits overrides and the hints of plugins",
     "skills/index.py": "lines that skills/admission.py judged, scanned again as they are sent",
     "skills/kept_index.py": "an index that skills/index.py made, of a file that only this user can write",
-    "tools/memory_tool.py": "admits each entry that the model reads",
+    "tools/memory_answers.py": "admits each entry that the model reads",
     "tools/skill_tools.py": "admits each file of a skill that is looked at",
 }
 # These work on passages that are there already, or for people and not for a prompt.

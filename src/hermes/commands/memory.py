@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hermes.commands.records import Conversation
 from hermes.errors import UsageError
-from hermes.memory.operations import Operation
-from hermes.memory.store import MemoryStore, Report
-from hermes.tools.memory_tool import named
+
+if TYPE_CHECKING:  # imported when somebody asks
+    from hermes.memory.operations import Operation
+    from hermes.memory.store import MemoryStore, Report
 
 _SAY = "Say /memory, /memory add TEXT, /memory remove ID, /memory undo; user before TEXT for your profile."
 _SEEN = "The prompt shows it from the next session, /refresh or /compress on; the model is told meanwhile."
 
 
 async def memory(conversation: Conversation, argument: str) -> str:
+    from hermes.memory.operations import Operation
+
     stores = _stores(conversation)
     if not stores:
         return "There is no memory in this conversation."
@@ -42,6 +45,8 @@ async def memory(conversation: Conversation, argument: str) -> str:
 
 
 def _stores(conversation: Conversation) -> list[MemoryStore]:
+    from hermes.memory.store import MemoryStore
+
     agent = conversation.agent
     policy = agent.sources.policies.of("memory_write")
     return [MemoryStore(agent.sources.home, file, policy) for file in agent.memory]
@@ -53,13 +58,12 @@ def _listed(stores: list[MemoryStore]) -> str:
         view = store.view()
         entries = zip(view.ids, view.entries, strict=True)
         lines = [f"[{name}] " + entry.replace("\n", "\n  ") for name, entry in entries]
-        parts.append("\n".join([f"{named(store.file)}: {view.usage}", *lines]))
+        parts.append("\n".join([f"{store.file.called}: {view.usage}", *lines]))
     return "\n\n".join(parts)
 
 
 async def _done(store: MemoryStore, operation: Operation) -> str:
-    apply: Callable[[], Report] = lambda: store.apply([operation], by="person")  # noqa: E731
-    return _told(await asyncio.to_thread(apply))
+    return _told(await asyncio.to_thread(store.apply, [operation], by="person"))
 
 
 def _told(report: Report) -> str:

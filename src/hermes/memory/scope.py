@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hermes.paths import Home
 from hermes.provenance import digest_of
 
 if TYPE_CHECKING:  # who builds a prompt needs no more than the record it has
@@ -54,6 +55,14 @@ class MemoryFile:
     place: Place = "global"
     target: Target = "memory"
 
+    @property
+    def called(self) -> str:
+        """Its target, and its place where that is not the global one."""
+        return self.target if self.place == "global" else f"{self.target} ({self.place})"
+
+    def path(self, home: Home) -> str:
+        return home.path("memories", *self.folder, self.name)
+
 
 def memory_files(
     config: MemoryConfig, scope: MemoryScope = OWNER, project: str = ""
@@ -85,6 +94,12 @@ def _places(scope: MemoryScope, project: str) -> list[tuple[Place, tuple[str, ..
         case "group" if scope.room:
             return [("group", ("groups", folder_name(scope.room, scope.platform)))]
     return []
+
+
+def left_over(path: str) -> str:
+    """Where a writer of a memory's file prepares the new one; between writes nothing is there."""
+    target = os.path.realpath(path)
+    return os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.tmp")
 
 
 def folder_name(name: str, kind: str = "") -> str:

@@ -20,7 +20,7 @@ from hermes.memory.entries import is_separated, parse, render, tidy
 from hermes.memory.lock import Lock, locked, primitive
 from hermes.memory.operations import Operation, Outcome, Plan, View, carry_out, merged
 from hermes.memory.refusals import stopped, why_not
-from hermes.memory.scope import MemoryFile
+from hermes.memory.scope import MemoryFile, left_over
 from hermes.memory.swap import swap
 from hermes.paths import Home
 from hermes.provenance import Notice, Origin, digest_of
@@ -73,7 +73,7 @@ class MemoryStore:
         self.policy = policy
         self.clock = clock
         self.folder = home.path("memories", *file.folder)
-        self.path = os.path.join(self.folder, file.name)
+        self.path = file.path(home)
         self._lock = lock
 
     # -- read ---------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class MemoryStore:
 
     def recover(self) -> tuple[Notice, ...]:
         """Clear away what a killed writer left. MemoryRefused when that cannot be done."""
-        if not os.path.lexists(self._temporary()):
+        if not os.path.lexists(left_over(self.path)):
             return ()
         with self._held():
             return tuple(self._recover())
@@ -166,10 +166,6 @@ class MemoryStore:
         if legacy != self.path:
             os.rename(legacy, self.path)
             yield Notice("info", f"{legacy} was moved to {self.path}", Origin("memory", self.path))
-
-    def _temporary(self) -> str:
-        target = os.path.realpath(self.path)
-        return os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.tmp")
 
     def _load(self, path: str, *, patient: bool = False) -> _Loaded:
         try:
@@ -216,7 +212,7 @@ class MemoryStore:
 
     def _put(self, plan: Plan, data: bytes, loaded: _Loaded) -> tuple[tuple[str, ...], list[Notice]]:
         """Replace the file; when somebody else wrote it meanwhile, what they changed is taken in."""
-        target, new = os.path.realpath(self.path), self._temporary()
+        target, new = os.path.realpath(self.path), left_over(self.path)
         base, base_entries, entries = loaded.data, tuple(loaded.entries), plan.entries
         notices: list[Notice] = []
         while True:
@@ -252,7 +248,7 @@ class MemoryStore:
 
     def _recover(self) -> Iterator[Notice]:
         """Clear away the file of a killed writer; what is in it and nowhere else is kept."""
-        left = self._temporary()
+        left = left_over(self.path)
         data = _bytes(left)
         if data is None:
             return
