@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hermes.errors import FileRefused, MemoryRefused
 from hermes.files import read_file, read_regular, replace_file, sync_directory
-from hermes.memory.archive import Record, last_change, read_records, write_records
+from hermes.memory.archive import NAME, Record, last_change, read_records, write_records
 from hermes.memory.entries import is_separated, parse, render, tidy
 from hermes.memory.lock import Lock, locked, primitive
 from hermes.memory.operations import Operation, Outcome, Plan, View, carry_out, merged
@@ -75,6 +75,11 @@ class MemoryStore:
         self.folder = home.path("memories", *file.folder)
         self.path = file.path(home)
         self._lock = lock
+
+    @property
+    def log(self) -> str:
+        """Where every change is on record."""
+        return os.path.join(self.folder, NAME)
 
     # -- read ---------------------------------------------------------------------------------------------
 

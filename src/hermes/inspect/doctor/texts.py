@@ -65,8 +65,11 @@ def identity(patient: Patient) -> Iterator[Problem]:
 
 
 def memory(patient: Patient) -> Iterator[Problem]:
-    """MEMORY.md and USER.md: do they load, whole and clean?"""
+    """MEMORY.md and USER.md: do they load, whole and clean? Can they be written, and is there room?"""
     yield from _told(n for s in _sections(patient, "memory", "user profile") for n in s.notices)
+    from hermes.inspect.doctor.memories import stores
+
+    yield from stores(patient)
 
 
 def project(patient: Patient) -> Iterator[Problem]:
