@@ -30,7 +30,10 @@ def _reading(what: str) -> tuple[str, str]:
 LIMIT_WORDS = {
     "limit_python_pass": "a Python that does nothing",
     "limit_prompt_read": "reading and joining the files",
+    "memory_latency": "a file written, synced and renamed",
 }
+
+_WRITTEN = ("memory_latency", "limit_tmp_fsync_rename")
 
 GOALS = (
     Case("hermes --version, wall", "startup_version", "wall", 0.12, _python("wall")),
@@ -64,6 +67,9 @@ GOALS = (
     Case("a call over HTTP, new session", "loop_single", "call_0", 0.08),
     Case("a call over HTTP, 5,000 messages", "loop_single", "call_5000", 0.03),
     Case("a call, 200 sessions in one process", "loop_threads_200", "call", 0.083),
+    Case("an entry added to memory", "memory_latency", "add", 1.05, _WRITTEN),
+    Case("an entry replaced", "memory_latency", "replace", 1.05, _WRITTEN),
+    Case("an entry removed", "memory_latency", "remove", 1.05, _WRITTEN),
     Case("append to the store, up to 100,000", "store_grow_100000", "append", 0.125),
 )
 

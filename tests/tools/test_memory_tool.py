@@ -185,6 +185,15 @@ def test_a_warning_before_it_is_full(tmp_path: Path) -> None:
     )
 
 
+def test_a_huge_file_is_shown_in_part(tmp_path: Path) -> None:
+    call = Caller(tmp_path)
+    write(tmp_path / "memories" / "MEMORY.md", "\n§\n".join(f"{n} " + "x" * 100 for n in range(900)))
+    shown = call("read", target="memory")
+    assert len(shown) < 12_000
+    assert shown.endswith(" more entries; remove some of these first]")
+    assert shown.count("\n[") + int(shown.rpartition("[… ")[2].split()[0]) == 900 + 1
+
+
 def test_hangul_counts_by_characters(tmp_path: Path) -> None:
     call = Caller(tmp_path)
     call("add", content="가" * 1000)

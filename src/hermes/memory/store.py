@@ -156,7 +156,8 @@ class MemoryStore:
                 yield
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise MemoryRefused(f"{self.path} cannot be written ({reason}); nothing was changed") from None
+            text = f"{self.path} cannot be written ({reason}); hermes memory list shows what stands"
+            raise MemoryRefused(text) from None
 
     def _place(self) -> str:
         """The file, or the one at the top of the home where older homes keep it."""
@@ -320,7 +321,7 @@ def _mode(path: str) -> int:
 
 
 def _write(path: str, data: bytes, mode: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     fd = os.open(path, flags, mode)
     try:
         at = 0

@@ -34,6 +34,9 @@ def _state(file: MemoryFile, view: View, policies: Policies) -> str:
     lines = [f"{file.called}: {view.usage}"]
     room = _MOST_SHOWN
     for name, entry in zip(view.ids, view.entries, strict=True):
+        if room <= 0:
+            lines.append(f"[… {len(view.entries) - len(lines) + 1} more entries; remove some of these first]")
+            break
         origin = Origin("memory", trust="owner")
         admitted = admit(
             Passage.quote(entry, origin), name=f"{file.name} entry {name}", policy=policies.of("owner")
