@@ -225,12 +225,15 @@ class Memory:
     def __init__(self, home: str, limit: int | None = None) -> None:
         from dataclasses import replace
 
+        import hermes.tools.memory_answers  # noqa: F401  as a process has it that has remembered before
         from hermes.config.records import MemoryConfig
         from hermes.memory.scope import memory_files
         from hermes.paths import Home
+        from hermes.security.gate import findings_in
         from hermes.security.policy import Policies
         from hermes.tools.memory_tool import memory_tool
 
+        findings_in("As a process has it that has built a prompt.")
         config = MemoryConfig()
         if limit is not None:
             config = replace(config, memory_char_limit=limit, user_char_limit=limit)

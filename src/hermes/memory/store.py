@@ -107,18 +107,21 @@ class MemoryStore:
         for text in map(tidy, (o.text for o in operations)):
             if not why_not(text, self.file.limit):
                 judge(text)  # before others have to wait for it
-        with self._held():
+        with self._refusing(), self._held():
             notices = [*self._recover(), *self._move()]
             loaded = self._load(self.path, patient=True)
             plan = carry_out(loaded.entries, operations, self.file.limit, judge)
-            entries = plan.entries
-            if any(o.changed for o in plan.outcomes):
+            entries, changed = plan.entries, any(o.changed for o in plan.outcomes)
+            if changed:
                 if loaded.keep:
                     notices.append(self._keep(loaded.data, loaded.keep))
                 data = _encoded(entries)
                 self._note(plan, loaded.data, data, by, session, undoes)
                 entries, more = self._put(plan, data, loaded)
                 notices += more
+        if changed:
+            with self._refusing():  # the next writer need not wait for this
+                sync_directory(os.path.dirname(os.path.realpath(self.path)))
         return Report(plan.outcomes, View(entries, self.file.limit), tuple(notices))
 
     def undo(self, *, by: str = "person") -> Report:
@@ -141,19 +144,24 @@ class MemoryStore:
         """Clear away what a killed writer left. MemoryRefused when that cannot be done."""
         if not os.path.lexists(left_over(self.path)):
             return ()
-        with self._held():
+        with self._refusing(), self._held():
             return tuple(self._recover())
 
     # -- parts of a write ---------------------------------------------------------------------------------
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Be the only writer; what the disk refuses is told as this memory's refusal."""
+        """Be the only writer."""
         self._lock = self._lock or primitive()
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        with locked(self.folder, self._lock):
+            yield
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """What the disk refuses is told as this memory's refusal."""
         try:
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            with locked(self.folder, self._lock):
-                yield
+            yield
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             text = f"{self.path} cannot be written ({reason}); hermes memory list shows what stands"
@@ -223,24 +231,20 @@ class MemoryStore:
         notices: list[Notice] = []
         while True:
             there = _bytes(target)
-            as_read = there is None or there == base
-            if as_read:
+            if there is None or there == base:
                 _write(new, data, _mode(target))
-                if not swap(new, target):
+                if not swap(new, target) or _bytes(new) == base:
                     break
-                there = _settled(new, base)
-                if there == base:
-                    break
-            else:
-                there = _settled(target, base)
+                swap(new, target)  # another program was quicker: its file goes back before anyone reads ours
+                if _bytes(new) != data and swap(new, target):
+                    notices.append(self._keep(_bytes(new) or b"", "was replaced twice in one moment"))
+            there = _settled(target, base)
             theirs, notice = self._theirs(there, base_entries)
             notices.append(notice)
-            both = merged(base_entries, entries, theirs)
-            base, base_entries = (data, entries) if as_read else (there, theirs)
-            entries, data = both, _encoded(both)
+            entries = merged(base_entries, entries, theirs)
+            base, base_entries, data = there, theirs, _encoded(entries)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(new)
-        sync_directory(os.path.dirname(target))
         return entries, notices
 
     def _theirs(self, data: bytes, known: tuple[str, ...]) -> tuple[tuple[str, ...], Notice]:
