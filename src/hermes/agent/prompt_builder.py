@@ -167,8 +167,15 @@ class Sources:
     plugins: Plugins | None = None
 
     def limit(self, facts: PromptFacts) -> int:
-        """The most characters of one file for a model."""
-        return context_limit_chars(facts.model, self.config.context_file_max_chars)
+        """The most characters of one file for a model.
+
+        In a small window the usual least, 20,000, would leave no room to talk: there it is a quarter of it.
+        """
+        model, configured = facts.model, self.config.context_file_max_chars
+        usual = context_limit_chars(model, configured)
+        if configured is None and model.small and model.context_window:
+            return min(usual, int(model.context_window * model.chars_per_token / 4))
+        return usual
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from hermes.tool_names import enabled_tools
 
 if TYPE_CHECKING:
     from hermes.config import Config
+    from hermes.contracts import ModelProfile
 
 __all__ = [
     "PLATFORM_HINTS",
@@ -162,12 +163,30 @@ def new_facts(
     chosen = cwd if isinstance(cwd, WorkDir) else working_directory(config, os.fspath(cwd))[0]
     name, maker = model or config.model.default, provider or ("" if model else config.model.provider)
     enabled = tools if tools is not None else config.tools.enabled
+    window = None if model else config.model.context_window
+    profile = _of_a_file(name, maker, config) or profile_for(name, maker, config.models, window)
     return PromptFacts(
         cwd=chosen,
         now=now or datetime.now().astimezone(),
         session_id=session_id,
         platform=platform,
-        model=profile_for(name, maker, config.models, None if model else config.model.context_window),
-        tools=enabled_tools(enabled),
+        model=profile,
+        tools=enabled_tools(enabled, small=profile.small),
         system_message=system_message,
     )
+
+
+def _of_a_file(name: str, provider: str, config: Config) -> ModelProfile | None:
+    """The profile of a model that runs on this machine; None for others, and where its file is not here."""
+    own = config.free.get("providers")
+    row = own.get(provider or name) if isinstance(own, Mapping) else None
+    gguf = row.get("gguf") if isinstance(row, Mapping) else None
+    if not gguf and "local" not in (name, provider):
+        return None
+    from hermes.errors import ConfigError
+    from hermes.providers.local.weights import EMBEDDED, find_weights, local_profile
+
+    try:
+        return local_profile(find_weights(str(gguf or EMBEDDED), config, get_hermes_home()), config)
+    except ConfigError:
+        return None

@@ -17,6 +17,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("hermes.cli.chat:command", "Talk with the agent, or ask it one thing."),
     "cache": ("hermes.cli.cache:group", "What came from the prompt cache, what did not, and why."),
     "memory": ("hermes.cli.memory:group", "See and change what is remembered between sessions."),
+    "local": ("hermes.cli.local:group", "The engine of the model on this machine."),
+    "setup": ("hermes.cli.setup:command", "Choose a model, step by step."),
     "models": ("hermes.cli.models:group", "Models that can be used, and what is known of them."),
     "sessions": ("hermes.cli.sessions:group", "List, search, move and replay conversations."),
     "completion": ("hermes.cli.completion:command", "Teach your shell to complete hermes."),

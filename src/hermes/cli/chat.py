@@ -14,6 +14,7 @@ import click
 
 from hermes.cli.screen import can_draw, show_notices, wants_colour
 from hermes.errors import UsageError
+from hermes.providers.offers import offer_notices
 from hermes.run_agent import AIAgent
 
 MODES = ("ask", "auto", "yolo")
@@ -119,6 +120,10 @@ def _names(given: str) -> tuple[str, ...]:
 
 
 async def _talk(wanted: Wanted) -> int:
+    if not wanted.model and sys.stdin.isatty() and sys.stderr.isatty():
+        from hermes.cli.choose import choose
+
+        choose()
     agent = AIAgent(model=wanted.model, cwd=wanted.cwd, session_id=wanted.resume, approval=wanted.approval)
     try:
         await _prepare(agent, wanted)
@@ -141,6 +146,8 @@ async def _talk(wanted: Wanted) -> int:
 
 async def _prepare(agent: AIAgent, wanted: Wanted) -> None:
     """Set the agent up as the options ask. UsageError for what does not exist."""
+    if not wanted.model:
+        agent.notices = (*agent.notices, *offer_notices(agent.sources.config))
     if wanted.tools is not None:
         agent.only_tools(wanted.tools)
     if wanted.max_turns:

@@ -10,6 +10,7 @@ from contextlib import aclosing
 
 import click
 
+from hermes.cli.models_own import add, fetch, use
 from hermes.cli.screen import plain, show_notices
 from hermes.config import Config, load_config
 from hermes.contracts import ModelProfile
@@ -63,6 +64,11 @@ def listing(provider: str | None, as_json: bool) -> None:
     name, key = (max(len(row[column]) for row in rows) for column in ("provider", "key"))
     lines = (f"{row['provider']:{name}}  {row['key']:{key}}  {row['base_url']}" for row in rows)
     return _print(rows, map(plain, lines), as_json)
+
+
+group.add_command(add)
+group.add_command(use)
+group.add_command(fetch)
 
 
 @group.command("show")
@@ -140,9 +146,19 @@ def _row(endpoint: Endpoint) -> dict[str, str]:
     return {
         "provider": endpoint.name,
         "key": _key(endpoint),
-        "base_url": endpoint.base_url,
+        "base_url": endpoint.base_url or _file(endpoint),
         "wire": endpoint.wire,
     }
+
+
+def _file(endpoint: Endpoint) -> str:
+    """The model file of an endpoint."""
+    from hermes.providers.local.weights import EMBEDDED, embedded_weights, engine_is_here
+
+    if endpoint.gguf != EMBEDDED:
+        return endpoint.gguf
+    path = embedded_weights(get_hermes_home(), _config().local.model_path)
+    return path if path and engine_is_here() else "not installed"
 
 
 def _key(endpoint: Endpoint) -> str:
@@ -156,7 +172,7 @@ def _key(endpoint: Endpoint) -> str:
 def _facts(endpoint: Endpoint, profile: ModelProfile) -> Iterator[tuple[str, str, str]]:
     """Name, value and source of each fact; what is not known is said too."""
     yield "model", profile.name, ""
-    yield "provider", f"{endpoint.name}, {endpoint.base_url}", ""
+    yield "provider", f"{endpoint.name}, {endpoint.base_url or _file(endpoint)}", ""
     yield "key", _key(endpoint), ""
     yield "wire", codec_for(endpoint).name, ""
     for name, fact in _FACTS:

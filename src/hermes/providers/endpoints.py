@@ -26,7 +26,8 @@ class Endpoint:
     is false where `stream_options` is refused. `limit` names the field for the most tokens of an answer.
     `reasoning`: it wants the model's reasoning back. `start` is what starts a local server. `timeout` in
     seconds, for each wait. `gguf` is a model file, in place of an address: it is served by an engine of ours.
-    `progress`: it tells, when asked, how much of a prompt it has read.
+    `progress`: it tells, when asked, how much of a prompt it has read. `model` is one
+    to begin with.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Endpoint:
     timeout: float = 600.0
     gguf: str = ""
     progress: bool = False
+    model: str = ""
 
     @property
     def host(self) -> str:

@@ -39,6 +39,7 @@ def test_a_damaged_state_is_dropped_and_read_anew(tmp_path: Path) -> None:
             await here.engine.stop()
             (state,) = Path(here.engine.folder, "states").iterdir()
             assert state.stat().st_mode & 0o077 == 0
+            assert len(state.stem) == 32  # a digest, and no word of the prompt
             size = state.stat().st_size
             state.write_bytes(state.read_bytes()[:1000])
             assert (await ask(here, "hello")).read

@@ -15,6 +15,7 @@ from hermes.inspect.doctor.home import (
     other_implementation,
 )
 from hermes.inspect.doctor.machine import terminal, versions
+from hermes.inspect.doctor.models import engine, model
 from hermes.inspect.doctor.records import Check, Patient, Problem, Result, Terminal
 from hermes.inspect.doctor.texts import configuration, identity, memory, project, skills, trust
 
@@ -22,6 +23,8 @@ __all__ = ["CHECKS", "Patient", "Problem", "Result", "Terminal", "examine", "rem
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions),
+    ("model", model),
+    ("engine", engine),
     ("terminal", terminal),
     ("home", home),
     ("configuration", configuration),

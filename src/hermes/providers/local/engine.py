@@ -82,7 +82,7 @@ class Engine:
 
     async def found(self) -> Address | None:
         """Where it is, when it is there and well; it will stay for a while from now on."""
-        if not os.path.isdir(self.folder) or not is_held(self._path("serving")):
+        if not self.is_running():
             return None
         address = self.known()
         if address is None:
@@ -92,6 +92,10 @@ class Engine:
         except OSError:
             return None
         return address if await _is_well(address, self.settings.patience) else None
+
+    def is_running(self) -> bool:
+        """Whether a process serves, well or not."""
+        return os.path.isdir(self.folder) and is_held(self._path("serving"))
 
     def known(self) -> Address | None:
         """What its file says, true or not."""
