@@ -140,9 +140,9 @@ class Loopback:
             told = {"type": "error", "error": {"type": "invalid_request_error", "message": str(error)}}
             return await _send_json(writer, 400, told)
         events = (
-            chat_events(reply, call.usage, self.worker)
+            chat_events(reply, call.usage, self.worker, self.models[0])
             if path == "/chat/completions"
-            else message_events(reply, call.usage)
+            else message_events(reply, call.usage, self.models[0])
         )
         return await self._stream(reader, writer, reply, list(events))
 
@@ -195,9 +195,9 @@ def _pieces(text: str, size: int = 7) -> Iterable[str]:
     return (text[at : at + size] for at in range(0, len(text), size))
 
 
-def chat_events(reply: Reply, usage: Usage, worker: str = "fp_1") -> Iterable[str]:
+def chat_events(reply: Reply, usage: Usage, worker: str = "fp_1", model: str = "scripted-1") -> Iterable[str]:
     """A streamed chat completion as its documentation shows it, with a comment as routers send them."""
-    chat = _chat | {"system_fingerprint": worker}
+    chat = _chat | {"system_fingerprint": worker, "model": model}
 
     def chunk(delta: dict[str, Any], stop: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": stop}
@@ -237,7 +237,7 @@ _chat = {
 }
 
 
-def message_events(reply: Reply, usage: Usage) -> Iterable[str]:
+def message_events(reply: Reply, usage: Usage, model: str = "scripted-1") -> Iterable[str]:
     """A streamed message as its documentation shows it."""
     long = usage.cache_write_long
     told = {
@@ -255,7 +255,7 @@ def message_events(reply: Reply, usage: Usage) -> Iterable[str]:
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
-        "model": "scripted-1",
+        "model": model,
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,

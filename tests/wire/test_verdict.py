@@ -28,7 +28,7 @@ def test_a_refresh_is_traced_to_the_line(tmp_path: Path) -> None:
 def test_a_pause_that_was_too_long(tmp_path: Path) -> None:
     async def scene(rig: Rig) -> None:
         await rig.say()
-        rig.wait(299)
+        rig.wait(298)
         await rig.say()
         rig.wait(301)
         await rig.say()

@@ -19,6 +19,8 @@ BYTES_PER_TOKEN = 4
 LOOK_BACK = 20
 MAX_MARKS = 4
 _MARK_NAMES = ("cache_control", "prompt_cache_breakpoint")
+_BEFORE_MESSAGES = ("tool_choice", "thinking", "output_config", "reasoning_effort")
+"""Settings of which another value moves all messages."""
 _SECONDS = {"5m": 300.0, "30m": 1800.0, "1h": 3600.0}
 
 
@@ -125,8 +127,13 @@ class _Place(NamedTuple):
 
 def _places(body: bytes) -> Iterator[_Place]:
     """The ends of all blocks, tools first, then system, then messages; a run of calls is one position."""
-    seen, size, position, last_run = sha256(), 0, 0, ""
-    for where, run, block in _blocks(json.loads(body)):
+    read = json.loads(body)
+    seen, size, position, last_run = sha256(str(read.get("model")).encode()), 0, 0, ""
+    settings = json.dumps([read.get(name) for name in _BEFORE_MESSAGES]).encode()
+    for where, run, block in _blocks(read):
+        if settings and where not in ("tools", "system", "developer"):
+            seen.update(settings)
+            settings = b""
         position += not run or run != last_run
         last_run = run
         mark = block.get("cache_control")

@@ -22,6 +22,7 @@ _MARK = re.compile(
 )
 _SETTINGS = ("marks", "prompt_ttl", "ttl")
 _USER, _TOOL = b'{"role":"user","content":[', b'{"role":"tool",'
+_INSTRUCTED = b'{"role":"developer","content":['
 _ASSISTANT = b'{"role":"assistant"'
 _BLOCK = re.compile(rb'"type":"(?:text|tool_use|tool_result|thinking|redacted_thinking|function)"')
 
@@ -201,7 +202,7 @@ def _long_enough(frame: Frame, fragments: Sequence[bytes], last: int, profile: M
 def _markable(fragments: Sequence[bytes], end: int) -> int:
     """The last fragment before `end` that can carry a mark, or -1."""
     for number in range(end - 1, -1, -1):
-        if fragments[number].startswith((_USER, _TOOL)) and fragments[number].endswith(b"}]}"):
+        if fragments[number].startswith((_USER, _TOOL, _INSTRUCTED)) and fragments[number].endswith(b"}]}"):
             return number
     return -1
 

@@ -259,6 +259,7 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "cache.look_back": _count,
     "cache.ttls": _ttls,
     "cache.read": _amount,
+    "cache.answers": _flag,
     "prices.input": _amount,
     "prices.output": _amount,
     "prices.cache_read": _amount,

@@ -34,6 +34,12 @@ class Block(NamedTuple):
     start: int
     end: int
     mark: str = ""
+    shell: int = 0
+
+    @property
+    def own(self) -> bytes:
+        """The value alone, without what stands before it in its message."""
+        return self.raw[self.shell :]
 
 
 class Member(NamedTuple):
@@ -99,24 +105,15 @@ class Cutter:
 
     def cut(self, kind: Kind, role: str, run: str, begin: int, end: int) -> None:
         """A block up to `end`, whose own value begins at `begin`."""
-        text, mark = self.text[self._at : end], ""
-        if any(name in text for name in MARK_NAMES) and self.text[begin] == "{":
-            for found in members(self.text, begin):
-                if found.name in MARK_NAMES:
-                    text, mark = self._without(found, end)
-                    break
+        shell, own, mark = self.text[self._at : begin], self.text[begin:end], ""
+        if own[:1] == "{" and any(name in own for name in MARK_NAMES):
+            own, mark = _unmarked(own)
+        first = not self.blocks or self.blocks[-1].kind != kind
+        told = shell.lstrip(_SHELL if first else ", \t\n\r").encode()
         start = self._bytes
         self._bytes += len(self.text[self._at : end].encode())
         self._at = end
-        raw = text.lstrip(_SHELL if not self.blocks or self.blocks[-1].kind != kind else ", \t\n\r")
-        self.blocks.append(Block(kind, role, run, raw.encode(), start, self._bytes, mark))
-
-    def _without(self, found: Member, end: int) -> tuple[str, str]:
-        before = self.text[self._at : found.begin].rstrip()
-        after = self.text[found.end : end]
-        before = before[:-1] if before.endswith(",") else before
-        ttl = found.read.get("ttl") if isinstance(found.read, dict) else None
-        return before + after, ttl if isinstance(ttl, str) else "default"
+        self.blocks.append(Block(kind, role, run, told + own.encode(), start, self._bytes, mark, len(told)))
 
     def rest(self, kind: Kind, role: str, end: int) -> None:
         """What stands before `end` and belongs to what was cut last, when it says anything."""
@@ -130,6 +127,20 @@ class Cutter:
             self._at = end
         else:
             self.cut(kind, role, "", self._at, end)
+
+
+def _unmarked(own: str) -> tuple[str, str]:
+    """A block without its mark, and the name of the mark's lifetime."""
+    found = next((m for m in members(own, 0) if m.name in MARK_NAMES), None)
+    if found is None:
+        return own, ""
+    before, after = own[: found.begin].rstrip(), own[found.end :].lstrip()
+    if before.endswith(","):
+        before = before[:-1]
+    elif after.startswith(","):
+        after = after[1:].lstrip()
+    ttl = found.read.get("ttl") if isinstance(found.read, dict) else None
+    return before + after, ttl if isinstance(ttl, str) else "default"
 
 
 def message_blocks(cutter: Cutter, at: int, end: int, kind: Kind = "message") -> None:

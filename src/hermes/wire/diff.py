@@ -129,11 +129,15 @@ def _tools(before: Wire, after: Wire) -> Difference:
     for was, is_ in zip(old, new, strict=True):
         for part in dict.fromkeys([*was, *is_]):
             if json.dumps(was.get(part)) != json.dumps(is_.get(part)):
-                a, b = (json.dumps(t.get(part), ensure_ascii=False) for t in (was, is_))
+                a, b = (_shown(t.get(part)) for t in (was, is_))
                 name = str(is_.get("name", ""))
                 where = f"tool {name}: {part}"
                 return _compared("tools", name, a, b, where, same=was.get(part) == is_.get(part))
     return Difference("tools", now[0] if now else "", "white space or key order", source="the list of tools")
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 # -- system -----------------------------------------------------------------------------------------------
@@ -222,16 +226,28 @@ def _value(block: Block) -> Any:
 def _compared(where: Where, name: str, old: str, new: str, source: str, *, same: bool = False) -> Difference:
     at = _common(old, new)
     a, b = (t[max(at - AROUND, 0) : at + AROUND] for t in (old, new))
-    how = "edited"
+    lines = _line(old, at), _line(new, at)
+    how = _how(old, new) or (_how(*lines) if lines[0] != lines[1] else "") or "edited"
     if same:
         how = "key order or spacing"
-    elif "".join(old.split()) == "".join(new.split()):
-        how = "white space"
-    elif _CLOCK.sub("0", old) == _CLOCK.sub("0", new) or _digits(old) == _digits(new):
-        how = "a clock, a count or an id"
-    elif new.startswith(old):
-        how = "appended to"
     return Difference(where, name, how, 0, a, b, source)
+
+
+def _how(old: str, new: str) -> str:
+    """What kind of change it is; "" when it is any."""
+    if "".join(old.split()) == "".join(new.split()):
+        return "white space"
+    if _CLOCK.sub("0", old) == _CLOCK.sub("0", new) or _digits(old) == _digits(new):
+        return "a clock, a count or an id"
+    if old and new.startswith(old):
+        return "appended to"
+    return "cut short" if new and old.startswith(new) else ""
+
+
+def _line(text: str, at: int) -> str:
+    """The line that holds a character."""
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
 
 
 def _digits(text: str) -> str:

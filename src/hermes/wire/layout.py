@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable
@@ -15,8 +16,10 @@ from hermes.wire.request import Wire
 Measure = Callable[[Block], float]
 """Tokens of a block, as a number that may be broken."""
 
-ORDERED = ("speed", "response_format", "tool_choice", "thinking", "output_config", "reasoning_effort")
-"""Settings that stand before messages in what a provider caches; another value moves all that follows."""
+FOR_ALL = ("speed", "response_format")
+FOR_MESSAGES = ("tool_choice", "thinking", "output_config", "reasoning_effort")
+ORDERED = FOR_ALL + FOR_MESSAGES
+"""Settings of which another value moves all that is cached, or all messages."""
 
 
 def _floats() -> array[float]:
@@ -44,7 +47,9 @@ class Layout:
     fresh: int = 0
     head_id: str = ""
     _runs: list[str] = field(default_factory=list)
+    _roles: list[str] = field(default_factory=list)
     _seed: bytes = b""
+    _settings: bytes = b""  # those that move messages
     _length: int = 0  # of the head
     _fragments: tuple[bytes, ...] = ()
     _counts: array[int] = field(default_factory=_numbers)  # blocks before each fragment
@@ -54,26 +59,27 @@ class Layout:
 
     def take(self, wire: Wire) -> None:
         """Become the layout of a request."""
-        seed = seed_of(wire)
+        seed, settings = seed_of(wire, FOR_ALL), seed_of(wire, FOR_MESSAGES)
         if seed != self._seed or wire.head_id != self.head_id:
             self._cut(0)
             self._seed, self.head_id, self._length = seed, wire.head_id, len(wire.head)
             same = 0
             del self._counts[:]
-            self._add(head_blocks(wire.head), 0)
+            self._add(head_blocks(wire.head), 0, -1)
             self.fresh = 0
         else:
-            same = self._same(wire.fragments)
+            same = self._same(wire.fragments) if settings == self._settings else 0
             if same < len(self._fragments):
                 self._cut(self._counts[same])
                 del self._counts[same:]
             self.fresh = len(self)
+        self._settings = settings
         at = self._length
         if same:  # the end of a fragment is that of its last block, but for closing signs
             at += sum(map(len, wire.fragments[:same])) + same
-        for fragment in wire.fragments[same:]:
+        for piece, fragment in enumerate(wire.fragments[same:], same):
             self._counts.append(len(self))
-            self._add(fragment_blocks(fragment), at)
+            self._add(fragment_blocks(fragment), at, piece)
             at += len(fragment) + 1
         self._fragments = wire.fragments
 
@@ -85,6 +91,10 @@ class Layout:
         """Whether a prefix of so many blocks, less one, is still the beginning of this request."""
         return 0 <= at < len(self.digests) and self.digests[at] == digest
 
+    def answered(self, at: int) -> bool:
+        """Whether a model's answer follows a block: then the request that ended there was over before."""
+        return at + 1 < len(self) and self._roles[at + 1] == "assistant"
+
     def _same(self, fragments: tuple[bytes, ...]) -> int:
         """How many fragments are those of the request before."""
         count = len(self._fragments)
@@ -94,11 +104,13 @@ class Layout:
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def _cut(self, count: int) -> None:
-        for column in (self.digests, self.sums, self.positions, self.ends, self._runs):
+        for column in (self.digests, self.sums, self.positions, self.ends, self._runs, self._roles):
             del column[count:]
 
-    def _add(self, blocks: tuple[Block, ...], at: int) -> None:
+    def _add(self, blocks: tuple[Block, ...], at: int, piece: int) -> None:
         digest = self.digests[-1] if self.digests else self._seed
+        if piece == 0:
+            digest = blake2b(digest + self._settings, digest_size=16).digest()
         total = self.sums[-1] if self.digests else 0.0
         position = self.positions[-1] if self.digests else 0
         run = self._runs[-1] if self.digests else ""
@@ -112,10 +124,11 @@ class Layout:
             self.positions.append(position)
             self.ends.append(at + block.end)
             self._runs.append(run)
+            self._roles.append(sys.intern(block.role))
 
 
-def seed_of(wire: Wire) -> bytes:
-    """What every digest of a request begins with: the model and the settings that move its cache."""
+def seed_of(wire: Wire, names: tuple[str, ...]) -> bytes:
+    """A digest of the model and of some of the settings."""
     settings = wire.settings
-    told = [wire.provider, wire.model, *(f"{n}={settings[n]!r}" for n in ORDERED if n in settings)]
+    told = [wire.provider, wire.model, *(f"{n}={settings[n]!r}" for n in names if n in settings)]
     return blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=16).digest()

@@ -46,7 +46,7 @@ class Ledger:
     def enter(self, wire: Wire) -> None:
         """Take what the provider told of the call that was last asked about."""
         self._caches[wire.provider, wire.model].settle(wire)
-        if not wire.aside:
+        if not wire.aside or self.before is None:
             self.before = wire
 
     def cache(self, wire: Wire, profile: ModelProfile) -> Forecaster:

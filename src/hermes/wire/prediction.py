@@ -79,6 +79,7 @@ class Forecaster:
     _anchors: list[tuple[int, int]] = field(default_factory=list)  # the same, by block, for the layout
     _scale: float = 1.0
     _short: bool = False
+    _bare: int = 0  # tokens of the request before, when it had no mark at all
 
     def __post_init__(self) -> None:
         self.layout = Layout(self.measure)
@@ -124,28 +125,44 @@ class Forecaster:
         layout, least = self.layout, self.rules.minimum_tokens or 0
         marks = self.marks(wire)
         reach = 1 if self.rules.kind == "prefix" else self.rules.look_back or LOOK_BACK
-        best = -1
+        best = waiting = -1
+        why: Expectation = "race"
         for mark, _ in marks:
             for at in range(mark, -1, -1):
                 if layout.positions[at] <= layout.positions[mark] - reach:
                     break
                 entry = self._entries.get(layout.digests[at])
-                if entry and entry.ready <= wire.at < entry.until:
+                if entry is None or wire.at >= entry.until:
+                    continue
+                if self._ready(entry, wire.at):
                     best = max(best, at)
                     break
+                waiting = max(waiting, at)
         self._best = layout.digests[best] if best >= 0 else b""
         read = self._entries[self._best].tokens if best >= 0 else 0
         written = max((t for m, _ in marks if (t := self.tokens(m)) >= least), default=0)
         write = max(written - read, 0)
-        ideal, why, limit, found = self._why(wire, best, reach, marks)
+        if waiting > best:
+            entry = self._entries[layout.digests[waiting]]
+            ideal, limit, found = entry.tokens, 0, entry.ready - wire.at
+        else:
+            ideal, why, limit, found = self._why(wire, best, reach, marks)
         return Prediction(why, read, write, max(total - read - write, 0), ideal, limit, found)
 
     def _why(
         self, wire: Wire, best: int, reach: int, marks: list[tuple[int, float]]
     ) -> tuple[int, Expectation, int, float]:
         """What could be read at best, why it is not, the rule's number and what was found against it."""
+        if self._bare:
+            return self._bare, "unmarked", 0, 0.0
         if not self._tip:
             return 0, ("minimum" if self._short else "first"), self.rules.minimum_tokens or 0, 0.0
+        return self._missed(wire, best, reach, marks)
+
+    def _missed(
+        self, wire: Wire, best: int, reach: int, marks: list[tuple[int, float]]
+    ) -> tuple[int, Expectation, int, float]:
+        """The same, when the request before left an entry."""
         entry = self._entries[self._tip]
         at = entry.at if self.layout.has(self._tip, entry.at) else -1
         behind = next((m for m, _ in marks if m >= at), -1)
@@ -156,8 +173,6 @@ class Forecaster:
         elif wire.at >= entry.until:
             used = entry.until - entry.seconds
             return entry.tokens, "expired", int(entry.seconds), wire.at - used
-        elif wire.at < entry.ready:
-            return entry.tokens, "race", 0, entry.ready - wire.at
         elif behind >= 0:
             apart = self.layout.positions[behind] - self.layout.positions[at]
             return entry.tokens, "look-back", reach, float(apart)
@@ -167,7 +182,7 @@ class Forecaster:
 
     def _by_prefix(self, wire: Wire, total: int) -> Prediction:
         step, least = self.rules.step or 1, self.rules.minimum_tokens or 0
-        usable = [self._shared(tip) for tip in self._tips if tip.ready <= wire.at]
+        usable = [self._shared(tip) for tip in self._tips if self._ready(tip, wire.at)]
         common = max(usable, default=0)
         read = min(common, total) // step * step if common >= least else 0
         if not self._tips:
@@ -177,11 +192,15 @@ class Forecaster:
         why: Expectation = "hit"
         if not same:
             why = "changed"
-        elif last.ready > wire.at:
+        elif not self._ready(last, wire.at):
             why = "race"
         elif last.tokens < least:
             why = "minimum"
         return Prediction(why, read, 0, total - read, last.tokens, least if why == "minimum" else 0)
+
+    def _ready(self, kept: _Entry | _Tip, now: float) -> bool:
+        """Whether a prefix could be read by then: the answer that wrote it had begun."""
+        return kept.ready <= now or self.layout.answered(kept.at)
 
     def _shared(self, tip: _Tip) -> int:
         """Tokens that a request shares with an earlier one, at its beginning."""
@@ -215,7 +234,9 @@ class Forecaster:
         cached = usage.cache_read + usage.cache_write
         if marks and cached and _near(cached, self.tokens(marks[-1][0])):
             self._anchor(marks[-1][0], cached)
-        self._short = bool(marks) and not cached and max(self.tokens(m) for m, _ in marks) < least
+        long = max((self.tokens(m) for m, _ in marks), default=usage.input)
+        self._short = not cached and long < least
+        self._bare = usage.input if not marks and not self._short else 0
         for mark, seconds in marks:
             tokens = self.tokens(mark)
             if tokens < least or tokens > cached + max(cached // 50, 16) * (not self.exact):

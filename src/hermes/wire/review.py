@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hermes.contracts import ModelProfile
+from hermes.errors import PromptError, StoreError
 from hermes.prompt import SystemPrompt
 from hermes.sessions.contract import Store
 from hermes.wire.ledger import Ledger, read_calls
@@ -63,6 +64,14 @@ async def review(store: Store, session_id: str, profile_for: ProfileFor) -> tupl
     for wire, call in await read_calls(store, session_id):
         named = call.prompt or named
         if named not in prompts:
-            prompts[named] = SystemPrompt.from_json((await store.blob(session_id, named)).decode())
+            prompts[named] = await _prompt(store, session_id, named)
         found.append(take(ledger, wire, profile_for(wire.model, wire.provider), prompts[named]))
     return tuple(found)
+
+
+async def _prompt(store: Store, session_id: str, digest: str) -> SystemPrompt | None:
+    """A stored prompt; None when it cannot be read: then a verdict names lines of the text, not of files."""
+    try:
+        return SystemPrompt.from_json((await store.blob(session_id, digest)).decode())
+    except (PromptError, StoreError):
+        return None

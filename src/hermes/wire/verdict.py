@@ -110,17 +110,22 @@ def extra_cost(missed: int, profile: ModelProfile) -> float | None:
     return missed * (anew - read) / 1_000_000
 
 
-def slack(ideal: int, forecaster: Forecaster) -> int:
-    """So many tokens less than expected are no miss: counts are estimates, and some caches count in steps."""
+def slack(expected: Prediction, forecaster: Forecaster) -> int:
+    """So many tokens less than at best are no miss.
+
+    Some caches count in steps; and where no rule foresees a miss, a few tokens are no proof of one.
+    """
     step = forecaster.rules.step or 1
-    return step if forecaster.exact else max(step, 32, ideal // 50)
+    if expected.expected != "hit" or forecaster.exact:
+        return step - 1
+    return max(step, 32, expected.ideal // 50)
 
 
 def _finding(
     wire: Wire, before: Wire | None, forecaster: Forecaster, expected: Prediction, prompt: SystemPrompt | None
 ) -> _Finding:
     usage, why = wire.usage, expected.expected
-    short = expected.ideal - usage.cache_read > slack(expected.ideal, forecaster)
+    short = expected.ideal - usage.cache_read > slack(expected, forecaster)
     if not usage.input:
         found = _Finding("unknown", "the provider reported no tokens for this call")
     elif why == "no cache":
@@ -131,7 +136,7 @@ def _finding(
         found = dropped
     elif before is None or (why == "first" and same_cache(before, wire)):
         found = _Finding("first", "nothing had been sent before that could be read")
-    elif why == "first":
+    elif why == "first":  # the first of another model
         found = changed(wire, before, prompt)
     elif not short and (expected.ideal or usage.cache_read):
         found = _Finding("hit", "all that had been sent before came from the cache")
@@ -217,7 +222,7 @@ def _dropped(wire: Wire, forecaster: Forecaster, expected: Prediction) -> _Findi
     marks = [forecaster.tokens(mark) for mark, _ in forecaster.marks(wire)]
     # What the provider did not cache must be more than what stands behind the last mark can be.
     behind = max(forecaster.tokens(len(forecaster.layout) - 1) - marks[-1], 0)
-    margin = 0 if forecaster.exact else 64 + should // 5
+    margin = 0 if forecaster.exact else 64 + behind // 2
     if should < least or usage.input - cached <= behind + margin or usage.input < least + margin:
         return None
     advice = (
