@@ -40,3 +40,22 @@ def test_why(tmp_path: Path) -> None:
     assert (data["call"], data["verdict"]["cause"]) == (2, "hit")
     done = hermes("cache", "why", session, "9", home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, done.err) == (2, f"Error: session {session} has no call 9; it has 3\n")
+
+
+def test_report(tmp_path: Path) -> None:
+    rig = played(tmp_path)
+    home, session = tmp_path / "home", rig.agent.session_id
+    told = hermes("cache", "report", session, home=home, cwd=tmp_path).out.splitlines()
+    assert told[0] == "▁█▁"
+    assert [line.split()[6] for line in told[2:5]] == ["first", "hit", "changed:"]
+    assert told[-2].split()[:2] == ["cause", "calls"]
+    assert told[-1].split()[:2] == ["changed", "1"]
+    told = hermes("cache", "report", "--since", "2026-01-01", home=home, cwd=tmp_path).out.splitlines()
+    assert told[0].startswith(f"{session}     3 calls ")
+    assert told[-1].split()[:2] == ["changed", "1"]
+    data = json.loads(hermes("cache", "report", "--json", home=home, cwd=tmp_path).out)
+    assert [s["calls"] for s in data["sessions"]] == [3]
+    assert data["causes"]["changed"]["missed"] > 1000
+    assert hermes("cache", "report", "--since", "2199-01-01", home=home, cwd=tmp_path).out.startswith(
+        "no session has made a call\n"
+    )

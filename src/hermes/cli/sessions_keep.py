@@ -102,7 +102,7 @@ def delete(session: str, yes: bool, as_json: bool) -> None:
 @as_json_option
 def prune(older_than: str, keep: tuple[str, ...], yes: bool, as_json: bool) -> None:
     """Throw away sessions that were not used for long."""
-    until = _moment(older_than)
+    until = moment_of_age(older_than)
 
     async def throw(store: ScriptStore) -> tuple[str, ...]:
         kept = [await store.resolve(name) for name in keep]
@@ -117,7 +117,7 @@ def prune(older_than: str, keep: tuple[str, ...], yes: bool, as_json: bool) -> N
     return None
 
 
-def _moment(age: str) -> str:
+def moment_of_age(age: str) -> str:
     """The time that is meant by an age or a day, in UTC."""
     if found := _AGE.fullmatch(age):
         then = datetime.now(UTC) - timedelta(days=int(found[1]) * _DAYS[found[2]])

@@ -13,7 +13,8 @@ from hermes.sessions.contract import Store
 from hermes.sessions.open import open_store
 
 if TYPE_CHECKING:
-    from hermes.wire.review import Entry
+    from hermes.sessions.records import SessionSummary
+    from hermes.wire.review import Entry, ProfileFor
 
 T = TypeVar("T")
 
@@ -46,15 +47,37 @@ def frozen_prompt(sources: Sources, name: str) -> SystemPrompt:
 def review_session(name: str) -> tuple[Entry, ...]:
     """Every call of a stored session with its verdict. UsageError when there is no such session."""
     from hermes.cli.sessions import use_store
+    from hermes.wire.review import review
+
+    profile = _known_profiles()
+
+    async def look(store: Store) -> tuple[Entry, ...]:
+        return await review(store, await store.resolve(name), profile)
+
+    return use_store(look)
+
+
+def review_sessions(since: str, limit: int) -> list[tuple[SessionSummary, tuple[Entry, ...]]]:
+    """The last used sessions with all their calls, none that was last used before `since`."""
+    from hermes.cli.sessions import use_store
+    from hermes.wire.review import review
+
+    profile = _known_profiles()
+
+    async def look(store: Store) -> list[tuple[SessionSummary, tuple[Entry, ...]]]:
+        return [
+            (summary, await review(store, summary.id, profile))
+            for summary in await store.list(limit=limit)
+            if summary.updated >= since
+        ]
+
+    return use_store(look)
+
+
+def _known_profiles() -> ProfileFor:
     from hermes.config import load_config
     from hermes.paths import get_hermes_home
     from hermes.providers.profiles import profile_for
-    from hermes.wire.review import review
 
     models = load_config(get_hermes_home()).models
-
-    async def look(store: Store) -> tuple[Entry, ...]:
-        known = await store.resolve(name)
-        return await review(store, known, lambda model, provider: profile_for(model, provider, models))
-
-    return use_store(look)
+    return lambda model, provider: profile_for(model, provider, models)

@@ -9,8 +9,9 @@ from hermes.providers.profiles import profile_for
 
 async def cache(conversation: Conversation, argument: str) -> str:
     """What the cache did for this session: the verdict on one call, or a line for all and the last miss."""
+    from hermes.wire.report import hit_shares, spark
     from hermes.wire.review import review
-    from hermes.wire.words import explained, hit_shares, spark, worth_telling
+    from hermes.wire.words import explained, worth_telling
 
     agent = conversation.agent
     if argument and not argument.isdecimal():

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from hermes.wire.review import Entry
 from hermes.wire.verdict import Verdict
 
-BARS = "▁▂▃▄▅▆▇█"
-
 
 def explained(entry: Entry) -> list[str]:
     """One call in full."""
@@ -40,16 +38,6 @@ def explained(entry: Entry) -> list[str]:
 
 def _money(verdict: Verdict) -> str:
     return f", ${verdict.cost:.4f} more than from the cache" if verdict.cost is not None else ""
-
-
-def spark(shares: Sequence[float]) -> str:
-    """A line of bars for numbers from 0 to 1."""
-    return "".join(BARS[min(int(max(share, 0.0) * len(BARS)), len(BARS) - 1)] for share in shares)
-
-
-def hit_shares(entries: Sequence[Entry]) -> list[float]:
-    """For each call, how much of its input came from the cache."""
-    return [e.verdict.read / e.verdict.input if e.verdict.input else 0.0 for e in entries]
 
 
 def worth_telling(entries: Sequence[Entry]) -> Entry | None:
