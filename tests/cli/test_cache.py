@@ -47,7 +47,7 @@ def test_report(tmp_path: Path) -> None:
     home, session = tmp_path / "home", rig.agent.session_id
     told = hermes("cache", "report", session, home=home, cwd=tmp_path).out.splitlines()
     assert told[0] == "▁█▁"
-    assert [line.split()[6] for line in told[2:5]] == ["first", "hit", "changed:"]
+    assert [line.split()[6] for line in told[2:5]] == ["first", "hit", "changed:"], told
     assert told[-2].split()[:2] == ["cause", "calls"]
     assert told[-1].split()[:2] == ["changed", "1"]
     told = hermes("cache", "report", "--since", "2026-01-01", home=home, cwd=tmp_path).out.splitlines()
