@@ -8,6 +8,7 @@
     ├── PromptError         a stored or exported prompt cannot be used
     ├── SkillError          a skill cannot be written, removed or installed as asked
     ├── StoreError          sessions cannot be read or written
+    │   ├── BytesGone       the retention policy took these bytes away
     │   └── SessionBusy     someone else holds this session, or went on with it
     ├── TrustError          what the owner accepted cannot be stored
     └── UsageError          a command was asked for something that does not exist
@@ -87,6 +88,14 @@ class SkillError(HermesError):
 
 class StoreError(HermesError):
     """Sessions cannot be read or written."""
+
+
+class BytesGone(StoreError):
+    """Bytes that the retention policy took away; `length` is how many they were."""
+
+    def __init__(self, message: str, length: int) -> None:
+        super().__init__(message)
+        self.length = length
 
 
 class SessionBusy(StoreError):

@@ -37,7 +37,7 @@ from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import PromptFacts, Switches, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
 from hermes.providers.connect import connect
-from hermes.sessions.contract import Store
+from hermes.sessions.contract import Store, keep_bodies
 from hermes.sessions.open import open_store
 from hermes.sessions.records import SessionRecord
 from hermes.tool_names import TOOLSETS, tools_of
@@ -430,6 +430,10 @@ class AIAgent:
                 await tool.close()
         await self.extensions.close()
         await self.model.close()
+        if self.session is not None:
+            await keep_bodies(
+                self.store, self.sources.config.free.get("cache"), self.session.record.id, self.clock()
+            )
         if self._owns_store:
             await self.store.close()
 

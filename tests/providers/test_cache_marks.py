@@ -243,7 +243,11 @@ def test_texts_and_arguments_that_look_like_marks_are_left_alone() -> None:
             MarkPolicy(),
             ["cache.ttl: 2h is not a lifetime of this model (5m, 1h); it is passed over"],
         ),
-        ({"tll": "1h"}, MarkPolicy(), ["cache.tll is passed over: known are marks, prompt_ttl, ttl"]),
+        (
+            {"tll": "1h"},
+            MarkPolicy(),
+            ["cache.tll is passed over: known are diagnostics, keep_bodies, marks, prompt_ttl, ttl"],
+        ),
         ({"marks": "no"}, MarkPolicy(), ["cache.marks is passed over: marks takes true or false"]),
         (
             {"ttl": "1h", "prompt_ttl": "5m"},

@@ -115,7 +115,7 @@ def test_an_explicit_provider_takes_the_name_whole() -> None:
         ("x-ai/grok-4", "openrouter", CacheRules("prefix", read=0.25)),
         ("qwen3-max", "dashscope", CacheRules("marks", ttls=TTLS[:1], read=0.1)),
         ("Qwen/Qwen3-8B", "", CacheRules()),
-        ("smollm2-135m", "xllamacpp", CacheRules("prefix", 1, 1)),
+        ("smollm2-135m", "xllamacpp", CacheRules("prefix", 1, 1, answers=True)),
     ],
 )
 def test_cache_rules(model: str, provider: str, cache: CacheRules) -> None:

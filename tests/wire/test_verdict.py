@@ -34,3 +34,27 @@ def test_a_pause_that_was_too_long(tmp_path: Path) -> None:
         await rig.say()
 
     assert [e.verdict.cause for e in Rig(tmp_path).play(scene)] == ["first", "hit", "expired"]
+
+
+def test_a_session_whose_bodies_are_gone_goes_on(tmp_path: Path) -> None:
+    async def scene(rig: Rig) -> None:
+        write(Path(rig.home.config), "cache: {keep_bodies: 3d}\n")
+        await rig.restart()
+        await rig.say()
+        await rig.say()
+        await rig.restart()
+        assert [e.verdict.cause for e in await rig.entries()] == ["first", "hit"]
+        rig.wait(4 * 24 * 3600)
+        first = rig.agent.session_id
+        rig.agent.reset()
+        await rig.say()
+        await rig.agent.close()
+        rig.agent = rig.new_agent(first)
+        await rig.say()
+        await rig.say()
+
+    entries = Rig(tmp_path).play(scene)
+    assert [e.verdict.cause for e in entries] == ["first", "hit", "first", "hit"]
+    assert "kept no longer" in entries[1].verdict.because
+    assert [e.wire.gone for e in entries] == [True, True, False, False]
+    assert entries[2].wire.epoch == "what was sent is kept no longer"

@@ -146,25 +146,30 @@ class Session:
         session.visible = [by_seq[seq] for seq in order]
         session.next_seq = stored[-1].seq + 1 if stored else 0
         fragments = await store.fragments(session_id, record.epoch)
+        pruned = any(f.gone for f in fragments)
+        fragments = () if pruned else fragments
         session.fragments = [f.body for f in fragments]
         session._chain = chain(NO_CHAIN, session.fragments)
         sent = order.index(fragments[-1].last_seq) + 1 if fragments else 0
         session._unsent = [(seq, by_seq[seq]) for seq in order[sent:]]
         calls = await store.calls(session_id)
         session.calls = len(calls)
-        session._known_blobs = {d for call in calls for d in (call.head, call.tail, call.prompt) if d}
+        known = {d for call in calls for d in (call.head, call.tail, call.prompt) if d}
+        session._known_blobs = set() if pruned else known
         for call in calls:
             session.usage = session.usage.plus(call.usage)
             session._noted = call.prompt or session._noted[0], call.provider or session._noted[1]
         session._past = tuple(call for call in calls if call.epoch == record.epoch)
         session.last = calls[-1].usage if calls else Usage()
-        heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE]
+        heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE and not pruned]
         if heard:
             last = heard[-1]
             session.last_input = last.usage.input + last.usage.output
             session.answered = order.index(fragments[last.fragments - 1].last_seq) + 1, last.fragments
         elif record.epoch:
             session._reason = (await store.epochs(session_id))[-1].reason
+        if pruned:
+            session.new_epoch("what was sent is kept no longer", session.prompt, session.visible)
         session._mend()
         return session
 

@@ -7,6 +7,7 @@ import click
 from hermes.cli.lazy import LazyGroup
 
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
+    "prune": ("hermes.cli.cache_prune:command", "Take away the bodies of old requests."),
     "report": ("hermes.cli.cache_report:command", "What came from the cache, and what did not."),
     "why": ("hermes.cli.cache_why:command", "Why a call did not come from the cache."),
 }

@@ -20,7 +20,7 @@ BREAKPOINT = b',"prompt_cache_breakpoint":{"mode":"explicit"}'
 _MARK = re.compile(
     rb',"(?:cache_control":\{"type":"ephemeral"(?:,"ttl":"\w+")?|prompt_cache_breakpoint":\{"mode":"explicit")\}'
 )
-_SETTINGS = ("marks", "prompt_ttl", "ttl")
+_SETTINGS = ("diagnostics", "keep_bodies", "marks", "prompt_ttl", "ttl")
 _USER, _TOOL = b'{"role":"user","content":[', b'{"role":"tool",'
 _INSTRUCTED = b'{"role":"developer","content":['
 _ASSISTANT = b'{"role":"assistant"'

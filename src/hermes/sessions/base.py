@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from hermes.errors import SessionBusy
 from hermes.messages import Role
-from hermes.sessions import leases, queries, scripts
+from hermes.sessions import bodies, leases, queries, scripts
 from hermes.sessions.records import (
     CallRecord,
     EpochRecord,
@@ -119,6 +119,16 @@ class ScriptStore(ABC):
         gone = await self.write(lambda: queries.discard_older(older_than, keep))
         await self.purge()
         return gone
+
+    async def drop_bodies(self, before: str = "", calls: int | None = None, session_id: str = "") -> int:
+        if session_id:
+            return await self.write(lambda: bodies.drop_bodies(session_id, before, calls))
+        freed, last = 0, ""
+        while found := await self.read(lambda: bodies.with_old_bodies(before, last)):  # noqa: B023
+            for name in found:
+                freed += await self.write(lambda: bodies.drop_bodies(name, before, calls))  # noqa: B023
+            last = found[-1]
+        return freed
 
     async def purge(self) -> None:
         """Take away what was discarded, in slices between which others write."""

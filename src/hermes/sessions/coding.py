@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
-from hermes.errors import StoreError
+from hermes.errors import BytesGone, StoreError
 from hermes.messages import Annex, Message, ToolCall
 
 _DEFAULT = Message("user")
 _OTHER = tuple(f.name for f in fields(Message) if f.name not in ("role", "text"))
-_RAW, _DEFLATED = b"\0", b"\1"
+_RAW, _DEFLATED, GONE = b"\0", b"\1", b"\2"
+"""How stored bytes begin: as they are, deflated, or taken away by the retention policy but for a digest."""
 LONG = 32768
 """Bodies of more bytes are packed in a hurry."""
 NEAR = 8
@@ -58,8 +59,25 @@ def pack(body: bytes, texts: Iterable[str] = ()) -> bytes:
     return _DEFLATED + packed if len(packed) < len(body) else _RAW + body
 
 
+def stub(digest: str, length: int) -> bytes:
+    """What is left of bytes that were taken away."""
+    return GONE + bytes.fromhex(digest) + length.to_bytes(8, "big")
+
+
+def read_stub(packed: bytes) -> tuple[str, int]:
+    """Digest and length of bytes that were taken away; "" and 0 when they were not."""
+    if packed[:1] != GONE:
+        return "", 0
+    return packed[1:33].hex(), int.from_bytes(packed[33:41], "big")
+
+
 def unpack(packed: bytes, texts: Iterable[str] = ()) -> bytes:
-    """The bytes again; StoreError when they were damaged."""
+    """The bytes again; StoreError when they were damaged, or are kept no longer."""
+    if packed[:1] == GONE:
+        digest, length = read_stub(packed)
+        raise BytesGone(
+            f"these {length:,} bytes are kept no longer (cache.keep_bodies); digest {digest}", length
+        )
     if packed[:1] == _RAW:
         return packed[1:]
     known = "".join(texts).encode()

@@ -5,7 +5,8 @@ Every method may raise `StoreError`; the message says what to do. A write that r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from hermes.errors import SessionBusy, StoreError
@@ -100,6 +101,14 @@ class Store(Protocol):
         """Delete the sessions last used before a time, but for those of `keep`; the ids that were deleted."""
         ...
 
+    async def drop_bodies(self, before: str = "", calls: int | None = None, session_id: str = "") -> int:
+        """Take away what past requests were made of, in every session or one; how many bytes that was.
+
+        Only whole epochs go: those of which the last call was made before a time, or is not among the last
+        `calls` of its session. Digests, messages and usage stay.
+        """
+        ...
+
     async def claim(self, session_id: str, holder: str, wait: float = 0.0) -> None:
         """Hold a session, so that nobody else goes on with it; again by the same holder is no harm.
 
@@ -119,3 +128,17 @@ class Store(Protocol):
     async def close(self) -> None:
         """Finish what was begun, let go of every session, close. No harm when done twice."""
         ...
+
+
+async def keep_bodies(store: Store, settings: object, session_id: str, now: datetime) -> None:
+    """Take away the bodies of old requests, as `keep_bodies` of the settings says.
+
+    By days any session may have old ones; by calls only this one can have got some.
+    """
+    value = settings.get("keep_bodies") if isinstance(settings, Mapping) else None
+    if value is None:
+        return
+    from hermes.sessions.bodies import Retention  # most keep everything
+
+    if kept := Retention.read(value):
+        await store.drop_bodies(kept.before(now), kept.calls, "" if kept.days is not None else session_id)

@@ -48,6 +48,7 @@ class Fragment:
     """Bytes as they were sent for the messages `first_seq` to `last_seq`.
 
     `n` counts from 0 within the epoch. A message may have several fragments, and a fragment several messages.
+    Bytes that are kept no longer have left their digest in `gone`, and their number in `length`.
     """
 
     epoch: int
@@ -55,6 +56,8 @@ class Fragment:
     first_seq: int
     last_seq: int
     body: bytes
+    gone: str = ""
+    length: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,8 @@ class Step:
     """All that one step adds, stored in one durable transaction or not at all.
 
     `session` is the session from now on, when anything of it changed. `blobs` are heads and tails that
-    `calls` name by digest; those that are stored already need not be given again. `at` is when, ISO 8601.
+    `calls` name by digest; those that are stored already need not be given again. `gone` are digests and
+    lengths of those that are kept no longer. `at` is when, ISO 8601.
     """
 
     at: str
@@ -120,6 +124,7 @@ class Step:
     epochs: tuple[EpochRecord, ...] = ()
     blobs: tuple[bytes, ...] = ()
     session: SessionRecord | None = None
+    gone: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ async def request_body(store: Store, session_id: str, n: int) -> bytes:
         raise UsageError(f"session {session_id} has no call {n}; see: hermes sessions show {session_id}")
     sent = (await store.fragments(session_id, call.epoch))[: call.fragments]
     if problem := _differs(call, sent):
-        raise StoreError(f"session {session_id}: {problem}; see: hermes sessions check")
+        see = "" if any(f.gone for f in sent) else "; see: hermes sessions check"
+        raise StoreError(f"session {session_id}: {problem}{see}")
     head, tail = [await store.blob(session_id, digest) for digest in (call.head, call.tail)]
     body = head + b",".join(f.body for f in sent) + tail
     for offset, text in sorted(call.inserts, reverse=True):
@@ -31,6 +32,8 @@ async def verify(store: Store, session_id: str) -> tuple[str, ...]:
             epoch, chained, length = call.epoch, NO_CHAIN, 0
             fragments = await store.fragments(session_id, epoch)
         new = fragments[length : call.fragments]
+        if any(f.gone for f in fragments):
+            continue  # its chain can no longer be made; the digests of its parts stay
         chained, length = chain(chained, (f.body for f in new)), length + len(new)
         if (chained, length) != (call.chain, call.fragments):
             told.append(f"session {session_id}: call {call.n} was sent with other messages than are stored")
@@ -38,6 +41,8 @@ async def verify(store: Store, session_id: str) -> tuple[str, ...]:
 
 
 def _differs(call: CallRecord, sent: tuple[Fragment, ...]) -> str:
+    if any(f.gone for f in sent):
+        return f"the body of call {call.n} is kept no longer (cache.keep_bodies); its digest is {call.chain}"
     if len(sent) < call.fragments:
         return f"call {call.n} was sent with {call.fragments} fragments, of which {len(sent)} are stored"
     if chain(NO_CHAIN, (f.body for f in sent)) != call.chain:

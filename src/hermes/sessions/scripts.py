@@ -15,7 +15,17 @@ from typing import Any, NamedTuple, TypeVar
 from hermes.errors import SessionBusy, StoreError
 from hermes.messages import Role, Usage
 from hermes.provenance import digest_of
-from hermes.sessions.coding import NEAR, compact, message_data, message_from, pack, unpack
+from hermes.sessions.coding import (
+    GONE,
+    NEAR,
+    compact,
+    message_data,
+    message_from,
+    pack,
+    read_stub,
+    stub,
+    unpack,
+)
 from hermes.sessions.records import (
     CallRecord,
     EpochRecord,
@@ -69,7 +79,14 @@ def create(dialect: Dialect, session: SessionRecord, step: Step | None) -> Scrip
         (storable(session.id), session.created, moment(session.created)),
     )
     whole = Step(
-        step.at, step.messages, step.fragments, step.calls, epochs, step.blobs, step.session or session
+        step.at,
+        step.messages,
+        step.fragments,
+        step.calls,
+        epochs,
+        step.blobs,
+        step.session or session,
+        step.gone,
     )
     yield from commit(dialect, session.id, whole)
 
@@ -94,6 +111,11 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
     yield from _add_fragments(key, step.fragments, texts)
     for blob in step.blobs:
         yield from _add_blob(key, blob)
+    for digest, length in step.gone:
+        yield (
+            "INSERT INTO blobs (session, digest, body) VALUES (?, ?, ?)",
+            (key, digest, stub(digest, length)),
+        )
     yield from _add_calls(key, step.calls)
     yield (
         "UPDATE sessions SET updated = ?, messages = ?, calls = ? WHERE key = ?",
@@ -145,7 +167,8 @@ def _add_fragments(key: int, fragments: tuple[Fragment, ...], texts: dict[int, s
             if seq not in texts:
                 rows = yield "SELECT text FROM messages WHERE session = ? AND seq = ?", (key, seq)
                 texts[seq] = rows[0][0] if rows else ""
-        packed = pack(f.body, [texts[seq] for seq in _near(f.first_seq, f.last_seq)])
+        near = [texts[seq] for seq in _near(f.first_seq, f.last_seq)]
+        packed = stub(f.gone, f.length) if f.gone else pack(f.body, near)
         yield (
             "INSERT INTO fragments (session, epoch, n, first_seq, last_seq, body) VALUES (?, ?, ?, ?, ?, ?)",
             (key, f.epoch, f.n, f.first_seq, f.last_seq, packed),
@@ -159,7 +182,12 @@ def _near(first: int, last: int) -> range:
 
 def _add_blob(key: int, body: bytes) -> Script[int]:
     digest = digest_of(body)
-    rows = yield "SELECT key FROM blobs WHERE session = ? AND digest = ?", (key, digest)
+    rows = yield (
+        "SELECT key, substr(body, 1, 1) FROM blobs WHERE session = ? AND digest = ?",
+        (key, digest),
+    )
+    if rows and rows[0][1] == GONE:  # it is sent again
+        yield "UPDATE blobs SET body = ? WHERE key = ?", (pack(body), rows[0][0])
     if not rows:
         rows = yield (
             "INSERT INTO blobs (session, digest, body) VALUES (?, ?, ?) RETURNING key",
@@ -256,12 +284,12 @@ def fragments(session_id: str, epoch: int) -> Script[tuple[Fragment, ...]]:
     )
     known: dict[int, str] = dict(texts)
 
-    def body(first: int, last: int, packed: bytes) -> bytes:
-        return unpack(packed, [known.get(seq, "") for seq in _near(first, last)])
+    def fragment(n: int, first: int, last: int, packed: bytes) -> Fragment:
+        gone, length = read_stub(packed)
+        body = b"" if gone else unpack(packed, [known.get(seq, "") for seq in _near(first, last)])
+        return Fragment(epoch, n, first, last, body, gone, length)
 
-    return tuple(
-        Fragment(epoch, n, first, last, body(first, last, packed)) for n, first, last, packed in rows
-    )
+    return tuple(fragment(*row) for row in rows)
 
 
 def calls(session_id: str) -> Script[tuple[CallRecord, ...]]:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
-from hermes.errors import StoreError
+from hermes.errors import BytesGone, StoreError
 from hermes.messages import Annex, Message, ToolCall, Usage
 from hermes.sessions.coding import compact
 from hermes.sessions.contract import Store
@@ -50,7 +50,10 @@ async def _parts(store: Store, session: SessionRecord) -> AsyncIterator[tuple[st
         for fragment in await store.fragments(session.id, epoch.n):
             yield "fragment", {**asdict(fragment), "body": _text_of(fragment.body)}
     for digest in sorted({digest for call in calls for digest in (call.head, call.tail)}):
-        yield "blob", _text_of(await store.blob(session.id, digest))
+        try:
+            yield "blob", _text_of(await store.blob(session.id, digest))
+        except BytesGone as gone:
+            yield "gone", [digest, gone.length]
     for call in calls:
         yield "call", asdict(call)
 
@@ -97,6 +100,7 @@ def _step(session: SessionRecord, found: dict[str, list[Any]]) -> Step:
         calls=tuple(_call(c) for c in found.get("call", ())),
         epochs=tuple(EpochRecord(**e) for e in found.get("epoch", ())),
         blobs=tuple(_bytes_of(b) for b in found.get("blob", ())),
+        gone=tuple((digest, length) for digest, length in found.get("gone", ())),
     )
 
 

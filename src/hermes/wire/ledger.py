@@ -64,19 +64,25 @@ async def read_calls(store: Store, session_id: str) -> tuple[tuple[Wire, CallRec
     reasons = {epoch.n: epoch.reason for epoch in await store.epochs(session_id)}
     blobs: dict[str, bytes] = {}
     sent: dict[int, tuple[bytes, ...]] = {}
+    gone: set[int] = set()
     found: list[tuple[Wire, CallRecord]] = []
     provider, epoch = record.provider, -1
     for call in await store.calls(session_id):
         provider = call.provider or provider
+        if call.epoch not in sent:
+            fragments = await store.fragments(session_id, call.epoch)
+            gone |= {call.epoch} if any(f.gone for f in fragments) else set()
+            sent[call.epoch] = tuple(f.body for f in fragments)
+        if call.epoch in gone:
+            found.append((replace(wire_of(call, provider, b"", (), b""), gone=True), call))
+            continue
         for digest in (call.head, call.tail):
             if digest not in blobs:
                 blobs[digest] = await store.blob(session_id, digest)
-        if call.epoch not in sent:
-            sent[call.epoch] = tuple(f.body for f in await store.fragments(session_id, call.epoch))
         own, tail = split_tail(blobs[call.tail])
-        fragments = (*sent[call.epoch][: call.fragments], *own)
+        pieces = (*sent[call.epoch][: call.fragments], *own)
         reason = reasons.get(call.epoch, "") if call.epoch != epoch and call.epoch else ""
-        found.append((wire_of(call, provider, blobs[call.head], fragments, tail, reason), call))
+        found.append((wire_of(call, provider, blobs[call.head], pieces, tail, reason), call))
         epoch = call.epoch if call.stop != "aside" else epoch
     return tuple(found)
 

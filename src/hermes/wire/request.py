@@ -19,7 +19,8 @@ class Wire:
     `head_id` is the digest of the head. `at` is when it began and `first` how long until the answer did, in
     seconds; `first` is 0 when not known. `aside` calls stand beside the conversation. `epoch` is the reason
     for which it does not begin with the call before. `route` is who served it, `served` what model, as far as
-    it was told; `predicted` and `forecast` what was expected then.
+    it was told; `predicted` and `forecast` what was expected then. A call that is `gone` has no bytes: they
+    are not kept.
     """
 
     n: int
@@ -41,6 +42,7 @@ class Wire:
     predicted_write: int = 0
     forecast: str = ""
     told: str = ""
+    gone: bool = False
 
     @property
     def body(self) -> bytes:

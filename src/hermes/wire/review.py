@@ -13,7 +13,7 @@ from hermes.sessions.contract import Store
 from hermes.wire.ledger import Ledger, read_calls
 from hermes.wire.prediction import Prediction
 from hermes.wire.request import Wire
-from hermes.wire.verdict import Verdict, judge
+from hermes.wire.verdict import Verdict, judge, unseen
 
 ProfileFor = Callable[[str, str], ModelProfile]
 """What is known of a model, by its name and provider."""
@@ -63,6 +63,9 @@ async def review(store: Store, session_id: str, profile_for: ProfileFor) -> tupl
     found = []
     for wire, call in await read_calls(store, session_id):
         named = call.prompt or named
+        if wire.gone:
+            found.append(Entry(wire, Prediction("abstained"), unseen(wire)))
+            continue
         if named not in prompts:
             prompts[named] = await _prompt(store, session_id, named)
         found.append(take(ledger, wire, profile_for(wire.model, wire.provider), prompts[named]))

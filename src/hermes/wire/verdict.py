@@ -96,6 +96,20 @@ def judge(
     )
 
 
+def unseen(wire: Wire) -> Verdict:
+    """The verdict on a call whose bytes are kept no longer."""
+    usage = wire.usage
+    because = "its bytes are kept no longer (cache.keep_bodies), so nothing can be compared"
+    if wire.forecast:
+        because += f"; then, {wire.predicted:,} cached tokens were expected ({wire.forecast})"
+    cause: Cause = "unknown"
+    if wire.forecast in ("hit", "first") and usage.cache_read >= wire.predicted:
+        cause, because = wire.forecast, "as was expected then; its bytes are kept no longer"  # type: ignore[assignment]
+    return Verdict(
+        wire.n, cause, because, "", usage.cache_read, usage.cache_write, usage.input, wire.predicted
+    )
+
+
 def extra_cost(missed: int, profile: ModelProfile) -> float | None:
     """US dollars that tokens cost more when they are paid for anew than when they come from a cache."""
     prices, rules = profile.prices, profile.cache
