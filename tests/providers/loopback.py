@@ -76,6 +76,7 @@ class Loopback:
         self.replies = iter(replies)
         self.models = models
         self.calls: list[Call] = []
+        self.asked: dict[str, Any] = {}
         self.connections = 0
         self.hung_up = 0
         self.base_url = ""
@@ -139,12 +140,29 @@ class Loopback:
         except BadMarks as error:
             told = {"type": "error", "error": {"type": "invalid_request_error", "message": str(error)}}
             return await _send_json(writer, 400, told)
+        told = self._compared(json.loads(body))
         events = (
             chat_events(reply, call.usage, self.worker, self.models[0])
             if path == "/chat/completions"
-            else message_events(reply, call.usage, self.models[0])
+            else message_events(reply, call.usage, self.models[0], f"msg_{len(self.calls)}", told)
         )
         return await self._stream(reader, writer, reply, list(events))
+
+    def _compared(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What a message says of its cache, when it is asked to."""
+        self.asked[f"msg_{len(self.calls)}"] = asked
+        if "diagnostics" not in asked:
+            return {}
+        name = asked["diagnostics"]["previous_message_id"]
+        if name is None:
+            return {"diagnostics": None}
+        if name not in self.asked:
+            return {"diagnostics": {"cache_miss_reason": {"type": "previous_message_not_found"}}}
+        for part in ("model", "tools", "system"):
+            if unmarked(asked.get(part)) != unmarked(self.asked[name].get(part)):
+                reason = {"type": f"{part}_changed", "cache_missed_input_tokens": 2000}
+                return {"diagnostics": {"cache_miss_reason": reason}}
+        return {"diagnostics": None}
 
     async def _stream(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reply: Reply, events: list[str]
@@ -172,6 +190,15 @@ class Loopback:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
+
+
+def unmarked(value: Any) -> Any:
+    """A part of a request without its cache marks."""
+    if isinstance(value, list):
+        return [unmarked(v) for v in value]
+    if isinstance(value, dict):
+        return {k: unmarked(v) for k, v in value.items() if k != "cache_control"}
+    return value
 
 
 async def _send_json(
@@ -237,7 +264,13 @@ _chat = {
 }
 
 
-def message_events(reply: Reply, usage: Usage, model: str = "scripted-1") -> Iterable[str]:
+def message_events(
+    reply: Reply,
+    usage: Usage,
+    model: str = "scripted-1",
+    name: str = "msg_1",
+    more: Mapping[str, Any] | None = None,
+) -> Iterable[str]:
     """A streamed message as its documentation shows it."""
     long = usage.cache_write_long
     told = {
@@ -252,7 +285,7 @@ def message_events(reply: Reply, usage: Usage, model: str = "scripted-1") -> Ite
         "service_tier": "standard",
     }
     message = {
-        "id": "msg_1",
+        "id": name,
         "type": "message",
         "role": "assistant",
         "model": model,
@@ -260,6 +293,7 @@ def message_events(reply: Reply, usage: Usage, model: str = "scripted-1") -> Ite
         "stop_reason": None,
         "stop_sequence": None,
         "usage": told,
+        **(more or {}),
     }
     yield _named({"type": "message_start", "message": message})
     index = 0

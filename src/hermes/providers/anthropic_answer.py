@@ -15,6 +15,7 @@ from hermes.messages import (
     StopReason,
     TextDelta,
     ToolCall,
+    Trace,
     Usage,
 )
 from hermes.providers.anthropic import pack_opaque
@@ -50,7 +51,7 @@ class MessagesAnswer:
         self._blocks: dict[int, dict[str, Any]] = {}
         self._usage: dict[str, Any] = {}
         self._stop = ""
-        self._id = self._model = ""
+        self._id = self._model = self._told = ""
 
     def take(self, event: Event) -> Iterator[ModelEvent]:
         try:
@@ -70,6 +71,7 @@ class MessagesAnswer:
             case "message_delta":
                 self._stop = (data.get("delta") or {}).get("stop_reason") or self._stop
                 self._count(data.get("usage"))
+                self._diagnosed(data)
             case "message_stop":
                 self.finished = True
 
@@ -88,6 +90,12 @@ class MessagesAnswer:
         self._id = message.get("id") or ""
         self._model = message.get("model") or ""
         self._count(message.get("usage"))
+        self._diagnosed(message)
+
+    def _diagnosed(self, data: Mapping[str, Any]) -> None:
+        """What the provider says of its cache; null says that nothing differs."""
+        if "diagnostics" in data:
+            self._told = json.dumps(data["diagnostics"], separators=(",", ":"))
 
     def _count(self, usage: Mapping[str, Any] | None) -> None:
         """The last count of each kind stands: they are told twice, the second time as totals."""
@@ -129,7 +137,7 @@ class MessagesAnswer:
             opaque=pack_opaque(blocks, calls),
         )
         stop: StopReason = _STOPS.get(self._stop, "other")
-        return Completed(message, usage_of(self._usage), stop, self._id, self._model)
+        return Completed(message, usage_of(self._usage), stop, self._id, self._model, Trace(told=self._told))
 
 
 def _arguments(block: Mapping[str, Any]) -> str:

@@ -31,12 +31,14 @@ _BLOCK = re.compile(rb'"type":"(?:text|tool_use|tool_result|thinking|redacted_th
 class MarkPolicy:
     """What the owner wants: no marks at all, or these lifetimes, by name, for the prompt and the messages.
 
-    An empty name is the provider's default.
+    An empty name is the provider's default. `ask`: the provider shall compare each request with the one
+    before and say what differs, where it can.
     """
 
     send: bool = True
     prompt: str = ""
     messages: str = ""
+    ask: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,9 @@ def mark_policy(settings: object, rules: CacheRules) -> tuple[MarkPolicy, tuple[
         return name
 
     for key in sorted(map(str, given)):
-        if key not in _SETTINGS or (key == "marks" and not isinstance(given[key], bool)):
-            expected = "marks takes true or false" if key == "marks" else f"known are {', '.join(_SETTINGS)}"
+        flag = key in ("marks", "diagnostics")
+        if key not in _SETTINGS or (flag and not isinstance(given[key], bool)):
+            expected = f"{key} takes true or false" if flag else f"known are {', '.join(_SETTINGS)}"
             notices.append(Notice("warning", f"cache.{key} is passed over: {expected}"))
     messages = lifetime("ttl", "")
     prompt = lifetime("prompt_ttl", messages)
@@ -102,7 +105,8 @@ def mark_policy(settings: object, rules: CacheRules) -> tuple[MarkPolicy, tuple[
         )
         notices.append(Notice("warning", text))
         prompt = messages
-    return MarkPolicy(given.get("marks") is not False, prompt, messages), tuple(notices)
+    ask = given.get("diagnostics") is True
+    return MarkPolicy(given.get("marks") is not False, prompt, messages, ask), tuple(notices)
 
 
 def _seconds(name: str, rules: CacheRules) -> int:

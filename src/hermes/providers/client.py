@@ -11,6 +11,7 @@ from hermes.contracts import ModelProfile
 from hermes.errors import ModelError
 from hermes.messages import ModelEvent, ModelRequest
 from hermes.providers.cache_marks import Frame, MarkPolicy, WireCodec, mark_places, marked_body, place_marks
+from hermes.providers.canonical import json_text
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import broken_stream, unreachable
 from hermes.providers.http import Http, Reply
@@ -22,6 +23,8 @@ from hermes.providers.openai_chat import OpenAiChat
 if TYPE_CHECKING:  # one wire is enough for most
     from hermes.providers.anthropic_answer import MessagesAnswer
 
+Puts = tuple[tuple[int, str], ...]
+"""What is put into the body that the codec makes, each at its offset in it."""
 FRAMES = 16
 """Heads that are kept ready; each is as long as a prompt with its tools."""
 
@@ -63,6 +66,7 @@ class HttpModel:
         self.http = Http(endpoint, key, proxy_for)
         self.policy = policy
         self._frames: dict[tuple[object, ...], Frame] = {}
+        self._last: dict[str, str] = {}  # the id of the last answer in each session
         self._newest: tuple[tuple[object, ...], Frame] | None = None
 
     def __repr__(self) -> str:
@@ -75,7 +79,7 @@ class HttpModel:
             lambda error: self._failed(request, error), len(request.fragments or request.messages)
         )
         path = "messages" if messages else "chat/completions"
-        body, marks = self._body(request)
+        body, marks = self._asking(request, *self._body(request))
         began = time.monotonic()
         async with self.http.post(path, body, request.model) as reply:
             first = round(1000 * (time.monotonic() - began))
@@ -88,7 +92,9 @@ class HttpModel:
             if not answer.is_whole:
                 raise unreachable(self.endpoint, "the answer broke off in the middle")
             done = answer.completed()
-            yield replace(done, trace=replace(done.trace, marks=marks, first=first))
+            told = done.trace.told if self._asks else ""
+            self._last[request.session_id] = done.request_id
+            yield replace(done, trace=replace(done.trace, marks=marks, first=first, told=told))
 
     async def close(self) -> None:
         await self.http.close()
@@ -97,13 +103,26 @@ class HttpModel:
         """The bytes that a request is sent as, marks included."""
         return self._body(request)[0]
 
-    def _body(self, request: ModelRequest) -> tuple[bytes, tuple[tuple[int, str], ...]]:
+    def _body(self, request: ModelRequest) -> tuple[bytes, Puts]:
         """The bytes, and where in them without marks the marks stand."""
         fragments = request.fragments or self.codec.fragments(request.messages, self.profile)
         frame = self._frame(request)
         marks = place_marks(frame, fragments, self.profile, self.policy)
         body = marked_body(frame, fragments, self.codec.tail(request, self.profile), marks)
         return body, mark_places(frame, fragments, marks)
+
+    @property
+    def _asks(self) -> bool:
+        """Whether the provider is asked what differs from the request before: Anthropic's own service can."""
+        return self.policy.ask and self.profile.provider == "anthropic"
+
+    def _asking(self, request: ModelRequest, body: bytes, puts: Puts) -> tuple[bytes, Puts]:
+        """The same, with the question put at the end of the body."""
+        if not self._asks:
+            return body, puts
+        question = ',"diagnostics":' + json_text({"previous_message_id": self._last.get(request.session_id)})
+        at = len(body) - 1 - sum(len(text) for _, text in puts)
+        return body[:-1] + question.encode("ascii") + body[-1:], (*puts, (at, question))
 
     async def _streamed(
         self, reply: Reply, answer: ChatAnswer | MessagesAnswer

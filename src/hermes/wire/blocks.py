@@ -199,6 +199,11 @@ def head_blocks(head: bytes) -> tuple[Block, ...]:
     return tuple(cutter.blocks)
 
 
+def is_mark(text: str) -> bool:
+    """Whether what was put into a body is a cache mark."""
+    return text.startswith(tuple(f',"{name}"' for name in MARK_NAMES))
+
+
 def lifetime_of(mark: str) -> str:
     """The name of the lifetime in a mark's text; "default" when it names none."""
     found = _TTL.search(mark)

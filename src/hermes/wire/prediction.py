@@ -9,7 +9,7 @@ from typing import Literal
 from hermes.contracts import CacheRules, ModelProfile
 from hermes.messages import Usage
 from hermes.providers.tokens import estimate_tokens
-from hermes.wire.blocks import lifetime_of
+from hermes.wire.blocks import is_mark, lifetime_of
 from hermes.wire.layout import Layout, Measure
 from hermes.wire.request import Wire
 
@@ -112,7 +112,11 @@ class Forecaster:
 
     def marks(self, wire: Wire) -> list[tuple[int, float]]:
         """The blocks that are marked, each with its lifetime in seconds, in order."""
-        found = [(self.layout.block_at(at), self._seconds(lifetime_of(text))) for at, text in wire.marks]
+        found = [
+            (self.layout.block_at(at), self._seconds(lifetime_of(text)))
+            for at, text in wire.marks
+            if is_mark(text)
+        ]
         if self.rules.kind == "prefix":  # the newest is marked by the provider itself
             found.append((len(self.layout) - 1, self._seconds("")))
         return sorted(dict(found).items())

@@ -10,6 +10,7 @@ from hermes.contracts import ModelProfile
 from hermes.errors import PromptError, StoreError
 from hermes.prompt import SystemPrompt
 from hermes.sessions.contract import Store
+from hermes.wire.blocks import is_mark
 from hermes.wire.ledger import Ledger, read_calls
 from hermes.wire.prediction import Prediction
 from hermes.wire.request import Wire
@@ -40,7 +41,7 @@ class Entry:
             "aside": wire.aside,
             "epoch": wire.epoch,
             "bytes": len(wire.body) + sum(len(text.encode()) for _, text in wire.marks),
-            "marks": len(wire.marks),
+            "marks": sum(is_mark(text) for _, text in wire.marks),
             "usage": asdict(wire.usage),
             "expected": asdict(self.expected),
             "verdict": asdict(self.verdict),

@@ -228,7 +228,7 @@ _ADVICE = {
 
 def _dropped(wire: Wire, forecaster: Forecaster, expected: Prediction) -> _Finding | None:
     """Whether marks that were sent did not arrive: what was cached ends before them."""
-    if forecaster.rules.kind != "marks" or not wire.marks:
+    if forecaster.rules.kind != "marks" or not forecaster.marks(wire):
         return None
     usage = wire.usage
     cached, should = usage.cache_read + usage.cache_write, expected.read + expected.write

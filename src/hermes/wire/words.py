@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hermes.wire.diagnostics import read_told
 from hermes.wire.review import Entry
 from hermes.wire.verdict import Verdict
 
@@ -31,8 +32,8 @@ def explained(entry: Entry) -> list[str]:
         lines.append(f"  paid again: {verdict.missed:,} tokens{_money(verdict)}")
     if verdict.advice:
         lines.append(f"  what to do: {verdict.advice}")
-    if verdict.told:
-        lines.append(f"  the provider says: {verdict.told}")
+    if said := read_told(verdict.told):
+        lines.append(f"  the provider says: {said}")
     return lines
 
 
