@@ -24,7 +24,7 @@ SHAPES: tuple[tuple[str, str], ...] = (
     ("PyPI token", r"\bpypi-[\w-]{50,}"),
     ("SendGrid key", r"\bSG\.[\w-]{20,}\.[\w-]{30,}"),
     ("Telegram bot token", r"\b\d{8,10}:AA[\w-]{33}\b"),
-    ("JSON web token", r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}"),
+    ("JSON web token", r"(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}"),
     (
         "password in a URL",
         r"(?<=://)([^\s:/@\"'`<>]{1,64}):(?!\1@)([^\s/@\"'`<>{}$]{6,64})@(?!localhost|127\.)[\w-]+\.[\w.-]+",
