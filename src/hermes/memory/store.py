@@ -21,7 +21,7 @@ from hermes.memory.lock import Lock, locked, primitive
 from hermes.memory.operations import Operation, Outcome, Plan, View, carry_out, merged
 from hermes.memory.refusals import stopped, why_not
 from hermes.memory.scope import MemoryFile, left_over
-from hermes.memory.swap import swap
+from hermes.memory.swap import make_ready, swap
 from hermes.paths import Home
 from hermes.provenance import Notice, Origin, digest_of
 from hermes.security.policy import Policy
@@ -107,6 +107,7 @@ class MemoryStore:
         for text in map(tidy, (o.text for o in operations)):
             if not why_not(text, self.file.limit):
                 judge(text)  # before others have to wait for it
+        make_ready()
         with self._refusing(), self._held():
             notices = [*self._recover(), *self._move()]
             loaded = self._load(self.path, patient=True)

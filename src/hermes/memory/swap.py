@@ -24,6 +24,11 @@ def swap(new: str, path: str) -> bool:
     return False
 
 
+def make_ready() -> None:
+    """Look for the system's call now, so that the first swap of a process takes no longer than others."""
+    _exchange()
+
+
 @lru_cache(maxsize=1)
 def _exchange() -> Callable[[bytes, bytes], int] | None:
     if sys.platform not in ("linux", "darwin"):
