@@ -12,6 +12,7 @@ import pytest
 from hermes.agent.approval import Approval, allow_for_good
 from hermes.config import load_config
 from hermes.messages import ToolCall
+from hermes.model_tools import from_outside, toolbox, unknown_tools
 from hermes.paths import Home
 from hermes.providers.scripted import Step, call
 from hermes.security.where import Ground
@@ -151,6 +152,9 @@ def test_always_is_kept_in_the_configuration(world: Path) -> None:
         ("terminal: npm run", "npm run build && ls", True),
         ("terminal: npm run", "npm run build; npm publish", False),
         ("terminal: npm run", "npm runx", False),
+        ("terminal: npm run", "CI=1 npm run build | tail -3", True),
+        ("terminal: npm run", "PATH=.:$PATH npm run build", False),
+        ("terminal: npm run", "export LD_PRELOAD=x; npm run build", False),
         ("terminal: npm run", "npm run $(rm -r x)", False),
         ("terminal", "anything at all", True),
         ("terminal", "rm -rf x", False),
@@ -228,3 +232,19 @@ def test_secrets_in_results_are_hidden_and_it_says_so(play: Any) -> None:
         assert secret not in talk.model.bodies[-1].decode()
 
     play(scene, [Step(calls=(call("look"),)), "done"], [make_tool("look", lambda: f"token: {secret} end")])
+
+
+def test_what_plugins_and_servers_bring_needs_approval_where_it_acts() -> None:
+    acting, looking = make_tool("far", lambda: ""), make_tool("look", lambda: "", effects=False)
+    assert from_outside(looking) is looking
+    outside = from_outside(acting)
+    assert outside.plan is not None
+    assert outside.plan(ToolContext(), x=1) == Plan(outside=True, detail='{\n "x": 1\n}')
+    assert from_outside(outside) is outside
+
+
+def test_a_name_in_the_configuration_that_means_nothing_is_told() -> None:
+    tools = toolbox([make_tool("far", lambda: "")])
+    assert unknown_tools(None, tools) == ()
+    (notice,) = unknown_tools(["files", "far", "terminal", "fils"], tools)
+    assert notice.text.startswith("tools.enabled names 'fils', which is no tool and no toolset")

@@ -130,6 +130,7 @@ DANGEROUS = [
     ("$CMD a", "unknown-program"),
     ("$(echo rm) a", "unknown-program"),
     ("/bin/r? a", "unknown-program"),
+    ("git $(echo push) --force", "unknown-program"),
     ("bash -c \"$CODE\"", "unknown-code"),
     ("psql -c 'DROP TABLE users'", "sql"),
     ("echo 'drop table x;' | mysql db", "sql"),

@@ -147,3 +147,19 @@ def test_a_confined_terminal_comes_back(tmp_path: Path) -> None:
         f"[{os.path.realpath(tmp_path)} is outside the project; the next command begins in {work} again]"
     )
     assert run(tool, "pwd; echo $A") == f"{work}\n1"
+
+
+def test_at_the_end_only_kept_outputs_stay_and_those_for_a_week(tmp_path: Path) -> None:
+    folders = [tmp_path / "cache" / name for name in ("0123456789ab", "ba9876543210", "something-else")]
+    for folder in folders[1:]:
+        folder.mkdir(parents=True)
+        (folder / "output.txt").touch()
+        os.utime(folder, (0, 0))
+    tool = terminal_tool(str(folders[0]), str(tmp_path))
+    run(tool, "export SECRET=1; echo short")
+    assert (folders[0] / "shell-state").exists()
+    close(tool)
+    assert [folder.exists() for folder in folders] == [False, False, True]
+    run(tool, "seq 1 20000")
+    close(tool)
+    assert [path.suffix for path in folders[0].iterdir()] == [".txt"]

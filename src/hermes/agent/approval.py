@@ -110,7 +110,7 @@ class Approval:
             for entry in verdict.entries:
                 _, notices = behind_bulkhead("keeping what is allowed", partial(self.remember, entry), None)
                 for notice in notices:
-                    context.progress(notice.text)
+                    context.tell(notice)
         return ""
 
     # -- judging ------------------------------------------------------------------------------------------

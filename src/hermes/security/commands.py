@@ -67,11 +67,7 @@ def _danger(found: _Judge, name: str, why: str, never: bool = False) -> None:
 
 def _command(found: _Judge, command: Command, depth: int) -> None:
     """Judge one command, and what it runs in its turn."""
-    for redirect in command.redirects:
-        if redirect.operator not in _HARMLESS_OPERATORS or redirect.operator == ">&":
-            _written(found, redirect.target, redirect.operator)
-    if any(_makes_run(found.table, name) for name in command.sets):
-        found.only_reads = False
+    _around(found, command)
     if not command.words:
         return
     if command.calls_itself and command.fed_by:
@@ -98,6 +94,17 @@ def _command(found: _Judge, command: Command, depth: int) -> None:
         found.only_reads = False
     if name in ("cd", "pushd"):
         _moved(found, command)
+
+
+def _around(found: _Judge, command: Command) -> None:
+    """Judge where the output of a command goes, and the variables it sets."""
+    for redirect in command.redirects:
+        if redirect.operator not in _HARMLESS_OPERATORS or redirect.operator == ">&":
+            _written(found, redirect.target, redirect.operator)
+    for setting in command.sets:
+        if _makes_run(found.table, setting):
+            found.simple.append((f"{setting}=",))
+            found.only_reads = False
 
 
 def _makes_run(data: Table, name: str) -> bool:
@@ -214,6 +221,9 @@ def _has(options: Iterable[str], wanted: frozenset[str]) -> bool:
 
 def _rows(found: _Judge, command: Command, name: str) -> None:
     parts = _parts(found.table, command, name)
+    rows = [row for row in found.table.rows if row.sub and row.programs.fullmatch(name)]
+    if rows and parts.plain and not parts.plain[0].known:
+        _danger(found, "unknown-program", f"what {name} does is decided only when it runs")
     found.dangers += [row.danger for row in found.table.rows if _fits(row, name, command, parts, found)]
 
 

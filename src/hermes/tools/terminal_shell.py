@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import signal
 from dataclasses import dataclass
+
+KEPT_DAYS = 7
+_SESSION = re.compile(r"[0-9a-f]{12}")
+"""What the folder of a session's terminal is named, beside those of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,22 @@ class Shell:
         with open(self.state, "a", encoding="utf-8") as file:
             file.write(f"cd {shlex.quote(self.cwd)}\n")
         os.unlink(f"{self.state}.where")
+
+    def tidy(self) -> None:
+        """Remove what nobody needs any more: the state, and kept outputs of sessions long past."""
+        import shutil
+        import time
+
+        for path in (self.state, f"{self.state}.where"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+        with contextlib.suppress(OSError):
+            os.rmdir(self.folder)  # where an output is kept, it stays
+        beside = os.path.dirname(self.folder)
+        for name in os.listdir(beside) if os.path.isdir(beside) else ():
+            folder = os.path.join(beside, name)
+            if _SESSION.fullmatch(name) and os.path.getmtime(folder) < time.time() - KEPT_DAYS * 86_400:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def output(self, name: str) -> tuple[int, str]:
         """A new file for what a command prints: its descriptor and path."""

@@ -26,7 +26,11 @@ def terminal_tool(folder: str, cwd: str, *, confine: bool = False) -> Tool:
     def plan(context: ToolContext, command: str = "", **more: object) -> Plan:
         return Plan(command=command, cwd=shell.where(), detail=command) if command.strip() else Plan()
 
-    @tool(plan=plan, close=jobs.close)
+    async def close() -> None:
+        await jobs.close()
+        shell.tidy()
+
+    @tool(plan=plan, close=close)
     async def terminal(
         context: ToolContext,
         command: str = "",
