@@ -276,9 +276,8 @@ def _type(name: str, hint: Any, meanings: Mapping[str, str]) -> dict[str, Any]:
 def _checked(tool_name: str, name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     """The value as its type; what came as text and can only mean one thing is understood."""
     kind = schema.get("type")
-    if isinstance(value, str) and kind != "string":
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(value.strip().lower() if kind not in ("array", "object") else value)
+    if isinstance(value, str):
+        value = _meant(value, kind)
     if kind == "array":
         items = value if isinstance(value, list) else [value]
         return [_checked(tool_name, f"{name}[{i}]", v, schema.get("items", {})) for i, v in enumerate(items)]
@@ -304,6 +303,17 @@ def _checked(tool_name: str, name: str, value: Any, schema: Mapping[str, Any]) -
             raise ToolError(f"{tool_name}: {name!r} must be one of {choices}")
         return meant[0]
     return value
+
+
+def _meant(text: str, kind: object) -> Any:
+    """What a text stands for where another type is wanted; the text itself where it can mean nothing else."""
+    meant: Any = text
+    with contextlib.suppress(ValueError, RecursionError):
+        if kind in ("integer", "number", "boolean"):
+            return json.loads(text.strip().lower())
+        if kind in ("array", "object"):
+            meant = json.loads(text, strict=False)
+    return meant if isinstance(meant, list if kind == "array" else dict) else text
 
 
 def _checked_object(tool_name: str, name: str, value: Any, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from hermes.agent.approval import Approval
 from hermes.agent.dispatch import MAX_CHARS, Step, run_calls
 from hermes.config import load_config
 from hermes.memory.scope import OWNER, memory_files
-from hermes.messages import Message, ToolCall
+from hermes.messages import Message, ToolCall, ToolSpec
 from hermes.model_tools import builtin_tools, toolbox
 from hermes.security.policy import Policies
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tool_names import BUILTIN
-from hermes.tooling import ALIASES, ToolContext
+from hermes.tooling import ALIASES, Tool, ToolContext
 from hermes.turns import NoticeShown
 from tests.world import make_home, make_project
 
@@ -145,6 +145,8 @@ def test_what_is_no_call_at_all_is_answered(bench: Bench, name: str, arguments: 
         ("patch", {"path": "n.txt", "old_string": "\ud800", "new_string": ""}, "half a character"),
         ("search_files", {"regex": "two", "include": "*.txt", "dir": "."}, "a.txt:2:two"),
         ("search_files", {"query": "two", "output_mode": "content"}, "a.txt:2:two"),
+        ("search_files", {"pattern": "two", "glob": "2024"}, "nothing matches 'two' in . that fit 2024"),
+        ("search_files", {"pattern": "two", "glob": '["*.txt"]'}, "a.txt:2:two"),
         ("no_such_tool", {}, "there is no tool 'no_such_tool'; the tools are"),
     ],
 )
@@ -152,3 +154,23 @@ def test_what_models_guess_is_understood_or_told(
     bench: Bench, name: str, arguments: object, said: str
 ) -> None:
     assert said in bench.call(name, json.dumps(arguments)).text
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": ["string", "null"]}, "5"),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "5"),
+        ({"type": "array"}, [1, {"a": 2}]),
+        ({"type": "object"}, {"a": [1]}),
+        ({}, "x"),
+    ],
+)
+def test_schemas_of_others_are_not_read_into(schema: object, value: object) -> None:
+    async def run(context: ToolContext, **arguments: object) -> str:
+        return json.dumps(arguments)
+
+    whole = {"type": "object", "properties": {"v": schema}}
+    tool = Tool(ToolSpec("far", "Far.", json.dumps(whole)), run)
+    assert json.loads(asyncio.run(tool.call(json.dumps({"v": value}), ToolContext()))) == {"v": value}
+    assert tool.read('{"other": null}') == {"other": None}
