@@ -79,8 +79,10 @@ def _command(found: _Judge, command: Command, depth: int) -> None:
     inner = _inner(found.table, command, name)
     if inner is not None:
         if name in ("sudo", "doas"):
-            found.dangers += [row.danger for row in found.table.rows if row.programs.fullmatch(name)]
-            found.only_reads = False
+            _danger(found, "as-root", "it runs with the rights of another user")
+        if len(inner.words) == 1 and " " in inner.words[0].text:  # as `watch` takes it
+            _text(found, inner.words[0], depth)
+            return
         if inner.words:
             _command(found, inner, depth)
             return
@@ -99,8 +101,13 @@ def _command(found: _Judge, command: Command, depth: int) -> None:
 def _around(found: _Judge, command: Command) -> None:
     """Judge where the output of a command goes, and the variables it sets."""
     for redirect in command.redirects:
+        target = redirect.target
+        if target.text.startswith(("/dev/tcp/", "/dev/udp/")):
+            _danger(found, "listen", "it talks to another machine")
+        elif redirect.operator == "<" and target.known:
+            _private(found, target.text)
         if redirect.operator not in _HARMLESS_OPERATORS or redirect.operator == ">&":
-            _written(found, redirect.target, redirect.operator)
+            _written(found, target, redirect.operator)
     for setting in command.sets:
         if _makes_run(found.table, setting):
             found.simple.append((f"{setting}=",))
@@ -156,6 +163,9 @@ def _fed(found: _Judge, command: Command, name: str, depth: int) -> None:
         from_far = [c.program for c in (*command.fed_by, *command.inside) if c.program in fetchers]
         if from_far:
             _danger(found, "remote-code", f"it runs what {from_far[0]} fetches")
+    at = {"trap": 1, "env": _after(command, ("-S", "--split-string"))}.get(name, 0)
+    if 0 < at < len(command.words):
+        _text(found, command.words[at], depth)
     if name == "eval":
         _text(found, Word(" ".join(command.texts[1:]), all(w.known for w in command.words)), depth)
     if name not in names["shells"]:
@@ -172,6 +182,11 @@ def _fed(found: _Judge, command: Command, name: str, depth: int) -> None:
         _text(found, Word(command.stdin), depth)
     elif command.fed_by:
         _danger(found, "piped-code", "a shell runs what it is fed")
+
+
+def _after(command: Command, options: tuple[str, ...]) -> int:
+    """The place of the word after an option; 0 when it does not stand there."""
+    return next((i + 1 for i, word in enumerate(command.words) if word.text in options), 0)
 
 
 def _text(found: _Judge, word: Word, depth: int) -> None:
@@ -224,7 +239,9 @@ def _rows(found: _Judge, command: Command, name: str) -> None:
     rows = [row for row in found.table.rows if row.sub and row.programs.fullmatch(name)]
     if rows and parts.plain and not parts.plain[0].known:
         _danger(found, "unknown-program", f"what {name} does is decided only when it runs")
-    found.dangers += [row.danger for row in found.table.rows if _fits(row, name, command, parts, found)]
+    for row in found.table.rows:
+        if _fits(row, name, command, parts, found):
+            _danger(found, *row.danger)
 
 
 def _fits(row: Row, name: str, command: Command, parts: _Parts, found: _Judge) -> bool:
@@ -246,7 +263,7 @@ def _fits(row: Row, name: str, command: Command, parts: _Parts, found: _Judge) -
 
 def _is_place(text: str, places: tuple[str, ...], found: _Judge) -> bool:
     stripped = text.rstrip("/") or "/"
-    path = os.path.normpath(os.path.join(found.cwd or "/", stripped))
+    path = os.path.normpath(os.path.join(found.cwd or "/", stripped)).replace("//", "/")
     home = found.ground.home
     return any(path == (home + place[1:] if place.startswith("~") else place) for place in places)
 
@@ -288,11 +305,15 @@ def _paths(found: _Judge, command: Command, name: str) -> None:
         _written(found, word, name)
     for word in command.words[1:]:
         for text in {word.text, word.text.rpartition("=")[2], word.text.rpartition("@")[2]}:
-            if text and word.known and len(text) < 4096 and "\0" not in text:
-                path = os.path.normpath(os.path.join(found.cwd or "/", text))
-                private = list(found.ground.of_reading(path))
-                found.dangers += private
-                found.only_reads = found.only_reads and not private
+            if word.known:
+                _private(found, text)
+
+
+def _private(found: _Judge, text: str) -> None:
+    if text and len(text) < 4096 and "\0" not in text:
+        path = os.path.normpath(os.path.join(found.cwd or "/", text))
+        for danger in found.ground.of_reading(path):
+            _danger(found, *danger)
 
 
 def _changed(data: Table, command: Command, name: str) -> Iterator[Word]:
