@@ -33,6 +33,7 @@ QUOTING = {
     "agent/overlays.py": "admits each overlay",
     "agent/personality.py": "gives overlays, no part of the cached prompt; marked as still to be admitted",
     "agent/prompt_builder.py": "admits SOUL.md, messages and names",
+    "mcp/fleet.py": "admits the instructions of each server",
     "memory/active.py": "admits each memory, then all together; its block is admitted by its slot",
     "memory/refusals.py": "admits each text that is to be remembered, and keeps nothing of the passage",
     "memory/snapshot.py": "admits each entry, then all together",
@@ -51,6 +52,7 @@ COMPOSING = {
     "agent/context_files.py": "the name of a file, by safe_name",
     "agent/imports.py": "the heading of an import, admitted with the file",
     "agent/prompt_builder.py": "the time",
+    "mcp/fleet.py": "the names of servers: letters, digits, - and _",
     "memory/snapshot.py": "numbers, and the heading of a memory",
     "prompts/__init__.py": "texts shipped with the package",
 }

@@ -8,12 +8,11 @@ import inspect
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 from hermes.errors import HermesError
 
 T = TypeVar("T")
-Work = Callable[[], T | Awaitable[T]]
 
 MOST_WAITING = 1000
 """How many pieces of work may wait that nobody waits for; more are left out and counted."""
@@ -42,7 +41,11 @@ class Lane:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
-    def call(self, work: Work[T], limit: float) -> T:
+    @overload
+    def call(self, work: Callable[[], Awaitable[T]], limit: float) -> T: ...
+    @overload
+    def call(self, work: Callable[[], T], limit: float) -> T: ...
+    def call(self, work: Callable[[], Any], limit: float) -> Any:
         """Do it and wait for its result. TimeoutError after `limit` seconds, LaneBusy while one is late."""
         mark = object()
         future = self._submit(work, mark)
@@ -53,7 +56,11 @@ class Lane:
                 raise  # its own
             raise self._given_up(future, mark, limit) from None
 
-    async def wait(self, work: Work[T], limit: float) -> T:
+    @overload
+    async def wait(self, work: Callable[[], Awaitable[T]], limit: float) -> T: ...
+    @overload
+    async def wait(self, work: Callable[[], T], limit: float) -> T: ...
+    async def wait(self, work: Callable[[], Any], limit: float) -> Any:
         """The same for who has an event loop of their own, which goes on meanwhile."""
         mark = object()
         future = self._submit(work, mark)
@@ -64,7 +71,7 @@ class Lane:
                 raise  # its own
             raise self._given_up(future, mark, limit) from None
 
-    def post(self, work: Work[object]) -> None:
+    def post(self, work: Callable[[], object]) -> None:
         """Do it when its turn comes; nobody waits. What fails is told by `failures`."""
         if len(self._posted) >= MOST_WAITING or self.busy:
             self.left_out += 1
@@ -105,7 +112,7 @@ class Lane:
             self._thread.join(1.0)
         self._thread = None
 
-    def _submit(self, work: Work[T], mark: object) -> Future[T]:
+    def _submit(self, work: Callable[[], Any], mark: object) -> Future[Any]:
         if self.busy:
             raise LaneBusy(f"{self.name} is still busy with what was asked before")
         if self._loop is None:
@@ -131,7 +138,7 @@ class Lane:
         self._thread = threading.Thread(target=run, name=self.name, daemon=True)
         self._thread.start()
 
-    async def _do(self, work: Work[T], mark: object) -> T:
+    async def _do(self, work: Callable[[], Any], mark: object) -> Any:
         assert self._lock is not None
         async with contextlib.nullcontext() if self.together else self._lock:
             self._begun.add(mark)
@@ -145,7 +152,7 @@ class Lane:
             finally:
                 self._begun.discard(mark)
 
-    def _given_up(self, future: Future[T], mark: object, limit: float) -> TimeoutError:
+    def _given_up(self, future: Future[Any], mark: object, limit: float) -> TimeoutError:
         begun = set(self._begun)
         self._late = {mark} if mark in begun else begun
         future.cancel()

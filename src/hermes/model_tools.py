@@ -67,7 +67,7 @@ def builtin_tools(
 def unknown_tools(names: Iterable[str] | None, tools: Mapping[str, Tool]) -> tuple[Notice, ...]:
     """A word about each name in `tools.enabled` that is neither a tool nor a toolset."""
     known = {*TOOL_NAMES, *TOOLSETS, *tools}
-    strange = [name for name in names or () if name not in known]
+    strange = [name for name in names or () if name not in known and not name.startswith("mcp__")]
     text = "tools.enabled names {!r}, which is no tool and no toolset; the toolsets are {}"
     return tuple(Notice("warning", text.format(name, ", ".join(TOOLSETS))) for name in strange)
 

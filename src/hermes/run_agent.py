@@ -17,7 +17,7 @@ from hermes.agent.approval import Approval, allow_for_good
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.delegation import Delegation, Kind, kinds_of
-from hermes.agent.extensions import Extensions
+from hermes.agent.extensions import Extensions, whose_of
 from hermes.agent.loop import Hints, Limits, Turn, limits_for, no_hints
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
@@ -114,15 +114,17 @@ class AIAgent:
             tools = self._builtin_tools(self.delegate_tool())
             extensions = extensions or Extensions.of(sources, self.store)
         self.extensions = extensions or Extensions()
-        brought = self.extensions.tools(Whose(session_id, platform))
-        self.tools = toolbox((*tools, *map(from_outside, brought)))
-        self.notices += unknown_tools(sources.config.tools.enabled, self.tools)
-        if self._built_tools:
-            self.tools, told = fitting(self.tools, self.model.profile, sources.config)
-            self.notices = (*self.notices, *told)
+        self._only: frozenset[str] | None = None
+        self._extended: frozenset[str] = frozenset()
+        self.tools = toolbox(tools)
         self.off: set[str] = set()
         self.platform = platform
         self.session_id = session_id
+        self.notices = (
+            *self.notices,
+            *self._extend(),
+            *unknown_tools(sources.config.tools.enabled, self.tools),
+        )
         self.system_message = system_message
         self.personality = personality
         if ephemeral_system_prompt is None:
@@ -152,7 +154,8 @@ class AIAgent:
                 async with aclosing(self._summarise(session)) as summarising:
                     async for event in summarising:
                         yield event
-            whose = Whose(session.record.id, self.platform)
+            self._extend()
+            whose = self._whose(session.record.id)
             added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
             messages, notices = self._said(
                 session, replace(turn, overlays=(*turn.overlays, *self._brought, *added))
@@ -265,7 +268,23 @@ class AIAgent:
         if unknown := [n for n in named if n not in TOOLSETS and n not in self.tools]:
             raise UsageError(f"there is no tool {unknown[0]!r}; the tools are {', '.join(self.tools)}")
         wanted = tools_of(named)
+        self._only = frozenset(wanted)
         self.tools = {name: tool for name, tool in self.tools.items() if name in wanted}
+
+    def _extend(self) -> tuple[Notice, ...]:
+        """Take in the tools that the extensions offer now; a list that is frozen stays as it is."""
+        brought = self.extensions.tools(self._whose(self.session_id))
+        offered = {t.spec.name: from_outside(t) for t in brought}
+        kept = {name: tool for name, tool in self.tools.items() if name not in self._extended}
+        self._extended = frozenset(offered)
+        self.tools = toolbox({**offered, **kept}.values(), self._only)
+        if not self._built_tools:
+            return ()
+        self.tools, told = fitting(self.tools, self.model.profile, self.sources.config)
+        return told
+
+    def _whose(self, session_id: str) -> Whose:
+        return whose_of(self.memory_scope, session_id, self.platform)
 
     def _callable(self, session: Session) -> dict[str, Tool]:
         """The tools of the session's frozen list, as they are now."""
@@ -275,7 +294,12 @@ class AIAgent:
             if spec.name in self.off:
                 tool = absent_tool(spec, f"the tool {spec.name} is switched off; do without it")
             elif tool is None:
-                tool = absent_tool(spec, f"the tool {spec.name} is no longer available; do without it")
+                late = self.extensions.late(spec)
+                tool = (
+                    from_outside(late)
+                    if late
+                    else absent_tool(spec, f"the tool {spec.name} is no longer available; do without it")
+                )
             found[spec.name] = tool
         return found
 
@@ -307,7 +331,8 @@ class AIAgent:
         """Build the prompt anew on purpose; the conversation goes on behind it."""
         session = await self._hold()
         try:
-            await self.extensions.begin(Whose(session.record.id, self.platform))
+            await self.extensions.begin(self._whose(session.record.id))
+            self._extend()
             prompt = self._prompt(session.record.id)
             session.new_epoch("refresh", prompt, session.visible, tool_definitions(self.tools))
             await session.save()
@@ -463,6 +488,8 @@ class AIAgent:
 
     async def _begin(self, said: str = "") -> Session:
         session_id = uuid.uuid4().hex[:12]
+        whose = self._whose(session_id)
+        noted = {"whose": whose.user} if whose.user else {}
         record = SessionRecord(
             id=session_id,
             created=self.clock().isoformat(timespec="seconds"),
@@ -472,13 +499,15 @@ class AIAgent:
             provider=self.model.profile.provider,
             codec=self.model.codec.name,
             parent=self.parent,
-            state=json.dumps({"cwd": self.workdir.path}, ensure_ascii=False),
+            state=json.dumps({"cwd": self.workdir.path, **noted}, ensure_ascii=False),
         )
-        await self.extensions.begin(Whose(session_id, self.platform))
+        await self.extensions.begin(whose)
+        self._extend()
         prompt = self._prompt(session_id)
         return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)
 
     async def _resume(self) -> Session:
+        await self.extensions.resume()
         return await Session.resume(self.store, self.session_id, self.clock)
 
     def _facts(self, session_id: str) -> PromptFacts:

@@ -1,11 +1,12 @@
-"""What plugins and an external memory bring to one conversation; imported when it is configured."""
+"""What plugins, an external memory and MCP servers bring to one conversation; imported when configured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hermes.contracts import Exchange
+from hermes.contracts import Exchange, Whose
+from hermes.memory.scope import MemoryScope
 from hermes.messages import Annex, Message
 from hermes.prompt import PromptSlot
 from hermes.provenance import Notice, Passage
@@ -14,24 +15,27 @@ from hermes.turns import EphemeralOverlay, Event
 if TYPE_CHECKING:
     from hermes.agent.prompt_builder import Sources
     from hermes.agent.session import Clock
-    from hermes.contracts import Whose
+    from hermes.mcp.fleet import Fleet
     from hermes.memory.active import ActiveMemory
+    from hermes.messages import ToolSpec
     from hermes.plugins.plugins import Plugins
     from hermes.sessions.contract import Store
     from hermes.tooling import Tool
 
 
 class Extensions:
-    """Plugins and a memory at work in one conversation. `block` and `slots` go into its prompt."""
+    """Plugins, a memory and servers at work in one conversation. `block` and `slots` go into its prompt."""
 
     def __init__(
         self,
         plugins: Plugins | None = None,
         memory: ActiveMemory | None = None,
+        fleet: Fleet | None = None,
         notices: Iterable[Notice] = (),
     ) -> None:
         self.plugins = plugins
         self.memory = memory
+        self.fleet = fleet
         self.block = Passage()
         self.slots: tuple[PromptSlot, ...] = ()
         self._notices = list(notices)
@@ -40,27 +44,52 @@ class Extensions:
     @classmethod
     def of(cls, sources: Sources, store: Store) -> Extensions:
         """Those that the configuration asks for."""
-        if not sources.config.memory.provider:
-            return cls(sources.plugins)
-        from hermes.memory.choose import active_memory
+        config, plugins = sources.config, sources.plugins
+        memory: ActiveMemory | None = None
+        notices: tuple[Notice, ...] = ()
+        if config.memory.provider:
+            from hermes.memory.choose import active_memory
 
-        others = (
-            {name: make for name, (_, make) in sources.plugins.providers.items()} if sources.plugins else {}
+            others = {name: make for name, (_, make) in plugins.providers.items()} if plugins else {}
+            memory, notices = active_memory(sources.home, config, sources.policies, store, others)
+        if not config.mcp.servers:
+            return cls(plugins, memory, None, notices)
+        from hermes.mcp.fleet import Fleet
+        from hermes.mcp.settings import servers
+
+        known, told = servers(config.mcp, sources.home)
+        return cls(
+            plugins, memory, Fleet(known, config.mcp, sources.policies, sources.home), (*notices, *told)
         )
-        memory, notices = active_memory(sources.home, sources.config, sources.policies, store, others)
-        return cls(sources.plugins, memory, notices)
 
     def tools(self, whose: Whose) -> tuple[Tool, ...]:
         """The tools that are there now."""
         if self.memory is not None and self._memory_tools is None:
             self._memory_tools = self.memory.tools(whose)
-        return (*(self.plugins.tools if self.plugins else ()), *(self._memory_tools or ()))
+        own = (*(self.plugins.tools if self.plugins else ()), *(self._memory_tools or ()))
+        return (*own, *self.fleet.tools) if self.fleet else own
+
+    def late(self, spec: ToolSpec) -> Tool | None:
+        """A tool of a frozen list that is not there yet; a call of it waits for its server."""
+        return self.fleet.late(spec) if self.fleet else None
 
     async def begin(self, whose: Whose) -> None:
         """Before a prompt is built on purpose: what stands in it for as long as it does."""
         if self.memory is not None:
             self.memory.send_waiting()
             self.block = await self.memory.block(whose)
+        if self.fleet is not None:
+            from hermes.agent.plugin_slots import ServersSlot
+
+            await self.fleet.start()
+            self.slots = (ServersSlot(self.fleet.instructions()),)
+
+    async def resume(self) -> None:
+        """Before a stored session goes on, whose prompt and tools are there already."""
+        if self.memory is not None:
+            self.memory.send_waiting()
+        if self.fleet is not None:
+            await self.fleet.start(wait=False)
 
     async def overlays(
         self, asked: str, whose: Whose, model: str, visible: Iterable[Message] = ()
@@ -95,11 +124,20 @@ class Extensions:
     def told(self) -> tuple[Notice, ...]:
         """What a person must be told since this was asked last."""
         own, self._notices = self._notices, []
-        parts = [part.told() for part in (self.plugins, self.memory) if part is not None]
+        parts = [part.told() for part in (self.plugins, self.memory, self.fleet) if part is not None]
         return (*own, *(notice for part in parts for notice in part))
 
     async def close(self) -> None:
         """Let go of everything."""
-        for part in (self.plugins, self.memory):
+        for part in (self.plugins, self.memory, self.fleet):
             if part is not None:
                 await part.close()
+
+
+def whose_of(scope: MemoryScope, session_id: str, platform: str) -> Whose:
+    """Whose external memory a conversation has. Several people, or one who is not known, have none."""
+    if scope.chat == "owner":
+        return Whose(session_id, platform)
+    who = scope.user if scope.chat == "direct" else scope.room
+    private = scope.chat == "direct" and bool(who)
+    return Whose(session_id, platform, f"{scope.chat}:{scope.platform}:{who}", private)

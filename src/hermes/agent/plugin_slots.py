@@ -1,4 +1,4 @@
-"""Sections that plugins bring, and those that only a running agent has."""
+"""Sections that come from outside: those of plugins, and what MCP servers say of their tools."""
 
 from __future__ import annotations
 
@@ -28,6 +28,21 @@ class PluginSlot:
 
     def passage(self, facts: PromptFacts) -> Passage:
         return self.plugins.section(self.plugin, self.section, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class ServersSlot:
+    """The instructions of the MCP servers, behind all that the owner and the project say.
+
+    A server may be away; so they stand where their coming and going moves nothing stable.
+    """
+
+    text: Passage
+    name: str = "mcp servers"
+    tier: Tier = Tier.CONTEXT
+
+    def passage(self, facts: PromptFacts) -> Passage:  # noqa: ARG002
+        return self.text
 
 
 def plugin_slots(plugins: Plugins) -> tuple[PromptSlot, ...]:

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("hermes.cli.memory:group", "See and change what is remembered between sessions."),
     "local": ("hermes.cli.local:group", "The engine of the model on this machine."),
     "setup": ("hermes.cli.setup:command", "Choose a model, step by step."),
+    "mcp": ("hermes.cli.mcp:group", "MCP servers, and whether they answer."),
     "models": ("hermes.cli.models:group", "Models that can be used, and what is known of them."),
     "sessions": ("hermes.cli.sessions:group", "List, search, move and replay conversations."),
     "completion": ("hermes.cli.completion:command", "Teach your shell to complete hermes."),

@@ -54,10 +54,14 @@ class SessionRecall:
         return sorted(found, key=lambda one: -one.relevance)
 
     async def _of(self, session: str) -> str:
-        """Whose session it is, as it was noted when it began; "" is the owner of the home."""
+        """Whose session it is, as it was noted when it began; "" is the owner of the home.
+
+        What a sub-agent was told is nobody's: its result stands in the session that it worked for.
+        """
         if session not in self._whose:
             record = await self.store.get(session)
-            self._whose[session] = json.loads(record.state).get("whose", "") if record else "nobody"
+            known = record is not None and not record.parent
+            self._whose[session] = json.loads(record.state).get("whose", "") if record and known else "nobody"
         return self._whose[session]
 
     async def record(self, exchange: Exchange) -> None:
