@@ -29,6 +29,7 @@ def test_a_conversation_over_a_restart_and_a_changed_list(play: Play, tmp_path: 
     with http_server() as url:
 
         def extend(talk: Talk, folder: str) -> None:
+            talk.agent = talk.new_agent(talk.agent.session_id, approval="yolo")
             made, _ = fleet(tmp_path / folder, a=web(url, tools=("add", "grow", "born", "much")))
             talk.agent.extensions = Extensions(fleet=made)
 
@@ -46,7 +47,6 @@ def test_a_conversation_over_a_restart_and_a_changed_list(play: Play, tmp_path: 
             assert any("(new: mcp__a__born; gone: mcp__a__much)" in t for t in notices(talk))
             assert any(t.startswith("mcp__a__born came after this session began") for t in notices(talk))
             await talk.agent.close()
-            talk.restart()
             extend(talk, "two")
             assert await talk.say("What is 3 and 4?") == "seven"
             assert [e.result for e in talk.events if isinstance(e, ToolFinished)] == ["7"]
@@ -73,6 +73,20 @@ def test_a_conversation_over_a_restart_and_a_changed_list(play: Play, tmp_path: 
         system.index("# Project Context") < system.index("# Tool Servers") < system.index("Use add for sums.")
     )
     assert system.index("Use add for sums.") < system.index("## Persistent Memory")
+
+
+def test_a_server_cannot_say_of_itself_that_it_is_harmless(play: Play, tmp_path: Path) -> None:
+    with http_server() as url:
+        made, _ = fleet(tmp_path, a=web(url))
+
+        async def scene(talk: Talk) -> None:
+            talk.agent.extensions = Extensions(fleet=made)
+            await talk.say("What is 2 and 3?")
+            (result,) = [e.result for e in talk.events if isinstance(e, ToolFinished)]
+            assert "needs a person's approval" in result
+            await talk.agent.close()
+
+        play(scene, [Step(calls=(call("mcp__a__add", '{"a": 2, "b": 3}'),)), "I may not."])
 
 
 def test_a_server_that_is_away_breaks_nothing(play: Play, tmp_path: Path) -> None:
