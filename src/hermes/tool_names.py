@@ -19,24 +19,7 @@ TOOL_NAMES = (
     "todo",
     "write_file",
 )
-"""Every tool that the documents name."""
-
-BUILTIN = (
-    "clarify",
-    "delegate_task",
-    "memory",
-    "patch",
-    "read_file",
-    "search_files",
-    "session_search",
-    "skill_manage",
-    "skill_view",
-    "skills_list",
-    "terminal",
-    "todo",
-    "write_file",
-)
-"""Those that are here so far, and on unless the configuration says otherwise."""
+"""Every tool that comes with Hermes; all are on unless the configuration says otherwise."""
 
 TOOLSETS: Mapping[str, tuple[str, ...]] = {
     "files": ("patch", "read_file", "search_files", "write_file"),
@@ -62,4 +45,4 @@ def enabled_tools(names: Iterable[str] | None, *, small: bool = False) -> frozen
     """
     if names is not None:
         return tools_of(names)
-    return frozenset(BUILTIN) & tools_of(["small"]) if small else frozenset(BUILTIN)
+    return frozenset(TOOL_NAMES) & tools_of(["small"]) if small else frozenset(TOOL_NAMES)

@@ -19,7 +19,7 @@ from hermes.messages import Message, ToolCall, ToolSpec
 from hermes.model_tools import builtin_tools, toolbox
 from hermes.security.policy import Policies
 from hermes.sessions.sqlite import SqliteStore
-from hermes.tool_names import BUILTIN
+from hermes.tool_names import TOOL_NAMES
 from hermes.tooling import ALIASES, Tool, ToolContext
 from hermes.turns import NoticeShown
 from tests.world import make_home, make_project
@@ -81,7 +81,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     asyncio.run(made.store.close())
 
 
-NAMES = sorted({n for n in BUILTIN if n != "delegate_task"})  # it needs an agent
+NAMES = sorted({n for n in TOOL_NAMES if n != "delegate_task"})  # it needs an agent
 
 
 def guesses(bench: Bench, name: str) -> list[str]:
