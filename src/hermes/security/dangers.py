@@ -1,4 +1,4 @@
-"""The table of dangers, dangers.toml: what a command may do that a person should have a say in."""
+"""What a command may do that a person should have a say in, as data: dangers.toml and places.toml."""
 
 from __future__ import annotations
 
@@ -45,11 +45,20 @@ class Table(NamedTuple):
 @lru_cache(maxsize=1)
 def table() -> Table:
     """The table that comes with Hermes."""
-    import tomllib  # only a tool call that changes something pays
-
-    path = os.path.join(os.path.dirname(__file__), "dangers.toml")
-    data = tomllib.loads(read_file(path).data.decode())
+    data = _data("dangers.toml")
     return Table(tuple(_row(entry) for entry in data["danger"]), data)
+
+
+@lru_cache(maxsize=1)
+def places() -> Mapping[str, Any]:
+    """The files and folders that matter more than others; apart, since who only reads needs no more."""
+    return _data("places.toml")
+
+
+def _data(name: str) -> Mapping[str, Any]:
+    import tomllib  # only a call that is judged pays
+
+    return tomllib.loads(read_file(os.path.join(os.path.dirname(__file__), name)).data.decode())
 
 
 def _row(entry: Mapping[str, Any]) -> Row:

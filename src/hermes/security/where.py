@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hermes.files import is_inside
-from hermes.security.dangers import Danger, table
+from hermes.security.dangers import Danger, places
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,13 @@ class Ground:
 
     def of_writing(self, path: str) -> Iterator[Danger]:
         """What a person should know before a path is changed."""
-        if is_inside(path, "/dev") and any(is_inside(path, p) for p in table().data["places"]["harmless"]):
+        if is_inside(path, "/dev") and any(is_inside(path, p) for p in places()["harmless"]):
             return
         real = os.path.realpath(path)
-        places = table().data["places"]
-        yield from self._named(places["written"], path, real, "protected")
+        yield from self._named(places()["written"], path, real, "protected")
         if is_inside(real, self.hermes) and (not self.inside(path) or is_inside(self.hermes, self.project)):
             yield Danger("hermes-home", "it changes Hermes' own configuration or memory")
-        for part, why in places["in_project"]:
+        for part, why in places()["in_project"]:
             if f"/{part}/" in f"{real}/".replace(os.sep, "/"):
                 yield Danger("runs-by-itself", why)
         if not self.inside(path) and not (self.temporary and is_inside(real, self.temporary)):
@@ -51,7 +50,7 @@ class Ground:
     def of_reading(self, path: str) -> Iterator[Danger]:
         """What a person should know before a path is read."""
         real = os.path.realpath(path)
-        yield from self._named(table().data["places"]["read"], path, real, "private")
+        yield from self._named(places()["read"], path, real, "private")
         if real in (os.path.join(self.hermes, ".env"), os.path.join(self.hermes, "auth.json")):
             yield Danger("private", "it reads credentials")
 
