@@ -132,7 +132,7 @@ def _body(event: Event, agent: AIAgent) -> dict[str, Any]:
         case NoticeShown(notice):
             return {"level": notice.level, "text": notice.text}
         case TurnEnded(_, usage, _, _):
-            from hermes.commands.money import cost
+            from hermes.wire.economics import cost
 
             profile = agent.model.profile
             spent = cost(usage, profile)

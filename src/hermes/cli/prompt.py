@@ -8,6 +8,7 @@ from hermes.cli.lazy import LazyGroup
 
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
     "as": ("hermes.cli.prompt_as:command", "Which files other agents would load here, side by side."),
+    "cost": ("hermes.cli.prompt_cost:command", "What every section of the prompt costs."),
     "diff": ("hermes.cli.prompt_diff:command", "Compare two prompts, by layer and with the cause."),
     "explain": ("hermes.cli.prompt_explain:command", "What the prompt is made of, and who put it there."),
     "lint": ("hermes.cli.prompt_lint:command", "Find rules that repeat, contradict or never load."),

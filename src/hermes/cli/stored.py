@@ -13,6 +13,8 @@ from hermes.sessions.contract import Store
 from hermes.sessions.open import open_store
 
 if TYPE_CHECKING:
+    from hermes.cli.build import Built
+    from hermes.messages import ToolSpec
     from hermes.sessions.records import SessionSummary
     from hermes.wire.review import Entry, ProfileFor
 
@@ -42,6 +44,25 @@ def frozen_prompt(sources: Sources, name: str) -> SystemPrompt:
         return SystemPrompt.from_json(record.prompt_json)
 
     return with_store(sources, read)
+
+
+def listed_tools(built: Built) -> tuple[ToolSpec, ...]:
+    """The tools that come with Hermes and would be listed beside a prompt; nothing is started for them."""
+    from hermes.agent.delegation import kinds_of
+    from hermes.model_tools import builtin_tools, tool_definitions, toolbox
+    from hermes.tooling import ToolContext
+    from hermes.tools.delegate_tool import Errand, Report, delegate_tool
+
+    async def nobody(errand: Errand, context: ToolContext) -> Report:
+        return Report(errand.label, "")
+
+    sources, facts = built.sources, built.facts
+    config = sources.config
+    kinds = {name: kind.words for name, kind in kinds_of(config.delegation).items()}
+    delegate = delegate_tool(nobody, kinds, config.delegation.max_chars)
+    store = open_store(sources.home, config)
+    made = builtin_tools(sources.home, config, sources.policies, store, facts.cwd.path, more=(delegate,))
+    return tool_definitions(toolbox(made, facts.tools))
 
 
 def review_session(name: str) -> tuple[Entry, ...]:

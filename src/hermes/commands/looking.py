@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hermes.agent.session import Session
-from hermes.commands.money import Bill, bill, dollars, profiles
+from hermes.commands.money import profiles
 from hermes.commands.records import Conversation
 from hermes.contracts import ModelProfile
 from hermes.errors import UsageError
 from hermes.inspect.explain import explain, who_put
 from hermes.inspect.table import table
 from hermes.providers.tokens import count_tokens
+from hermes.wire.economics import Bill, bill, dollars, price_source, unpriced
 
 _WIDTH = 78
 
@@ -95,9 +96,12 @@ async def usage(conversation: Conversation, argument: str) -> str:
 
 def _money(total: Bill, profile: ModelProfile) -> str:
     if total.spent is None or total.without is None:
-        return f"No prices are known for {profile.name}; models: in config.yaml can name them."
+        said = unpriced(profile)
+        return f"{said[0].upper()}{said[1:]}."
     said = f"{dollars(total.spent)} spent; without a cache it were {dollars(total.without)}"
-    return f"{said}, at the lowest standing prices" if profile.prices.tiered else said
+    if total.unpriced:
+        said += f"; {total.unpriced} calls have no known price and are not in it"
+    return f"{said} (prices: {price_source(profile)})"
 
 
 async def _begun(conversation: Conversation) -> Session:

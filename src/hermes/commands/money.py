@@ -1,76 +1,12 @@
-"""What a conversation has cost: the usage that the provider reported, at the prices that are known."""
+"""What a conversation has cost so far."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-
-from hermes.contracts import CacheRules, ModelProfile
+from hermes.contracts import ModelProfile
 from hermes.messages import Usage
 from hermes.providers.profiles import profile_for
 from hermes.run_agent import AIAgent
-from hermes.sessions.records import CallRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """Calls and what they cost, in dollars, `without` a cache too; `None` where no price is known."""
-
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    spent: float | None = None
-    without: float | None = None
-
-
-def bill(calls: Iterable[CallRecord], profile_of: Callable[[str], ModelProfile]) -> Bill:
-    """The bill for calls of any models. `profile_of` gives the profile of a model by its name."""
-    total = Bill()
-    for call in calls:
-        total = added(total, call.usage, profile_of(call.model))
-    return total
-
-
-def added(total: Bill, usage: Usage, profile: ModelProfile) -> Bill:
-    """The bill with one more call."""
-    spent, without = cost(usage, profile), cost(Usage(input=usage.input, output=usage.output), profile)
-    return Bill(
-        total.calls + 1, total.usage.plus(usage), _sum(total.spent, spent), _sum(total.without, without)
-    )
-
-
-def cost(usage: Usage, profile: ModelProfile) -> float | None:
-    """Dollars for so many tokens of a model; `None` when its prices are not known."""
-    prices, rules = profile.prices, profile.cache
-    if prices.input is None or prices.output is None:
-        return None
-    hit = prices.input * (1.0 if rules.read is None else rules.read)
-    hit = hit if prices.cache_read is None else prices.cache_read
-    first, long = _writes(rules)
-    write = prices.input * first if prices.cache_write is None else prices.cache_write
-    plain = usage.input - usage.cache_read - usage.cache_write
-    return (
-        plain * prices.input
-        + usage.cache_read * hit
-        + (usage.cache_write - usage.cache_write_long) * write
-        + usage.cache_write_long * prices.input * long
-        + usage.output * prices.output
-    ) / 1e6
-
-
-def dollars(amount: float) -> str:
-    """An amount for people: cents with two more places while it is small."""
-    return f"${amount:.4f}" if amount < 1 else f"${amount:,.2f}"
-
-
-def _writes(rules: CacheRules) -> tuple[float, float]:
-    """What writing costs for the first and for the longest lifetime, as multiples of plain input."""
-    if not rules.ttls:
-        return 1.0, 1.0
-    return rules.ttls[0].write, max(ttl.write for ttl in rules.ttls)
-
-
-def _sum(total: float | None, more: float | None) -> float | None:
-    return total if more is None else (total or 0.0) + more
+from hermes.wire.economics import Bill, ProfileOf, added, bill
 
 
 class Spending:
@@ -105,7 +41,7 @@ class Spending:
         self._seen, self._calls = session.usage, session.calls
 
 
-def profiles(agent: AIAgent) -> Callable[[str], ModelProfile]:
+def profiles(agent: AIAgent) -> ProfileOf:
     """The profiles of the models that answered in a session of this agent, by their names."""
     present = agent.model.profile
 

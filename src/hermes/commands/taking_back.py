@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hermes.commands.money import bill, dollars, profiles
+from hermes.commands.money import profiles
 from hermes.commands.records import Conversation
 from hermes.messages import Message
+from hermes.wire.economics import bill, dollars
 
 _NONE = "There is no turn to take back."
 

@@ -127,6 +127,12 @@ def _table() -> tuple[str, dict[str, str]]:
     return text, {k: v for k, v in named.items() if len(k) == 1}
 
 
+def table_date() -> str:
+    """The day of the limits and prices in models.tsv."""
+    head = _table()[0][:200]
+    return head.partition("as_of\t")[2].partition("\n")[0]
+
+
 def _data(name: str) -> str:
     return read_file(_path(name)).data.decode("utf-8")
 

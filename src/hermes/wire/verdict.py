@@ -11,6 +11,7 @@ from typing import Literal
 from hermes.contracts import ModelProfile
 from hermes.prompt import SystemPrompt
 from hermes.wire.diff import Difference, first_difference
+from hermes.wire.economics import MILLION, Rates
 from hermes.wire.prediction import Forecaster, Prediction
 from hermes.wire.request import Wire
 
@@ -112,16 +113,12 @@ def unseen(wire: Wire) -> Verdict:
 
 def extra_cost(missed: int, profile: ModelProfile) -> float | None:
     """US dollars that tokens cost more when they are paid for anew than when they come from a cache."""
-    prices, rules = profile.prices, profile.cache
+    rates = Rates.of(profile)
     if not missed:
         return 0.0
-    read = prices.cache_read
-    if read is None and prices.input is not None and rules.read is not None:
-        read = prices.input * rules.read
-    anew = prices.cache_write if rules.kind == "marks" and prices.cache_write else prices.input
-    if read is None or anew is None:
+    if rates.read is None or rates.write is None:
         return None
-    return missed * (anew - read) / 1_000_000
+    return missed * (rates.write - rates.read) / MILLION
 
 
 def slack(expected: Prediction, forecaster: Forecaster) -> int:

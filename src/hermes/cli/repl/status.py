@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from prompt_toolkit.utils import get_cwidth
 
 from hermes.cli.screen import plain
-from hermes.commands.money import dollars
 from hermes.messages import Usage
+from hermes.wire.economics import dollars
 
 
 @dataclass(frozen=True, slots=True)
