@@ -10,6 +10,7 @@
     ├── StoreError          sessions cannot be read or written
     │   ├── BytesGone       the retention policy took these bytes away
     │   └── SessionBusy     someone else holds this session, or went on with it
+    ├── ToolError           a call failed in a way the model can mend, which is told to it
     ├── TrustError          what the owner accepted cannot be stored
     └── UsageError          a command was asked for something that does not exist
 
@@ -116,3 +117,7 @@ class TrustError(HermesError):
 
 class UsageError(HermesError):
     """A command was asked for something that does not exist."""
+
+
+class ToolError(HermesError):
+    """A call that failed in a way the model can mend; the message is what the model gets to read."""

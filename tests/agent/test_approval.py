@@ -154,6 +154,8 @@ def test_always_is_kept_in_the_configuration(world: Path) -> None:
         ("terminal: npm run", "npm runx", False),
         ("terminal: npm run", "CI=1 npm run build | tail -3", True),
         ("terminal: npm run", "PATH=.:$PATH npm run build", False),
+        ("terminal: npm run", "env CI=1 npm run build", True),
+        ("terminal: npm run", "env PATH=. npm run build", False),
         ("terminal: npm run", "export LD_PRELOAD=x; npm run build", False),
         ("terminal: npm run", "npm run $(rm -r x)", False),
         ("terminal", "anything at all", True),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hermes.agent.approval import Approval
 from hermes.agent.dispatch import MAX_CHARS, Step, run_calls
+from hermes.arguments import ALIASES
 from hermes.config import load_config
 from hermes.memory.scope import OWNER, memory_files
 from hermes.messages import Message, ToolCall, ToolSpec
@@ -20,7 +21,7 @@ from hermes.model_tools import builtin_tools, toolbox
 from hermes.security.policy import Policies
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tool_names import TOOL_NAMES
-from hermes.tooling import ALIASES, Tool, ToolContext
+from hermes.tooling import Tool, ToolContext
 from hermes.turns import NoticeShown
 from tests.world import make_home, make_project
 

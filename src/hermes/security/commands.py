@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from hermes.security.dangers import Danger, Row, Table, table
@@ -128,7 +128,7 @@ def _inner(data: Table, command: Command, name: str) -> Command | None:
     if plain is None:
         return None
     words, takes = command.words[1:], data.set("values", name)
-    at = 0
+    at, sets = 0, []
     while at < len(words):
         text = words[at].text
         if text == "--":
@@ -137,10 +137,11 @@ def _inner(data: Table, command: Command, name: str) -> Command | None:
         if text.startswith("-") and len(text) > 1:
             at += 2 if text.lstrip("-") in takes and "=" not in text else 1
         elif name in ("env", "sudo") and re.match(r"\w+=", text):
+            sets.append(text.partition("=")[0])
             at += 1
         else:
             break
-    return Command(words[at + plain :], fed_by=command.fed_by, inside=command.inside, stdin=command.stdin)
+    return replace(command, words=words[at + plain :], redirects=[], sets=sets)
 
 
 def _executed(command: Command, name: str) -> Iterator[Command]:
