@@ -167,7 +167,7 @@ def test_a_real_task(tmp_path: Path) -> None:
     desk = asyncio.run(whole())
     assert_append_only(desk.model)
 
-    assert desk.answer(2) == "./shop/cart.py:1:def total(prices, discount=0):"
+    assert desk.answer(2) == "shop/cart.py:1:def total(prices, discount=0):"
     assert desk.answer(3) == f"1\tdef total(prices, discount=0):\n2\t    whole = sum(prices)\n3\t    {BUG}"
     assert "FAILED (failures=1)" in desk.answer(5)
     assert desk.results["call_6"].error

@@ -35,19 +35,19 @@ def search(cwd: Path, rg: str | None = None, **arguments: object) -> str:
 
 def test_lines_come_with_path_and_number_in_order(project: Path) -> None:
     assert search(project, pattern="find_me") == (
-        "./.github/ci.yml:1:run: find_me\n./src/a.py:3:def find_me(x):\n./src/b.ts:1:function find_me() {}"
+        ".github/ci.yml:1:run: find_me\nsrc/a.py:3:def find_me(x):\nsrc/b.ts:1:function find_me() {}"
     )
     assert search(project, pattern="FIND_ME", ignore_case=True, glob=["*.py"], context_lines=1) == (
-        "./src/a.py-2-\n./src/a.py:3:def find_me(x):\n./src/a.py-4-    return x"
+        "src/a.py-2-\nsrc/a.py:3:def find_me(x):\nsrc/a.py-4-    return x"
     )
-    assert search(project, pattern="f(", literal=True) == "./a(b.txt:1:f(x)"
+    assert search(project, pattern="f(", literal=True) == "a(b.txt:1:f(x)"
     assert search(project, pattern="find_me", path="src/b.ts") == "src/b.ts:1:function find_me() {}"
 
 
 def test_paths_by_name_and_by_what_is_in_them(project: Path) -> None:
-    assert search(project, mode="files", glob=["*.py"]) == "./src/a.py"
+    assert search(project, mode="files", glob=["*.py"]) == "src/a.py"
     assert search(project, mode="files", pattern="find_me", path="src") == "src/a.py\nsrc/b.ts"
-    assert search(project, mode="files", glob=["*.py"], ignored=True) == "./build/out.py\n./src/a.py"
+    assert search(project, mode="files", glob=["*.py"], ignored=True) == "build/out.py\nsrc/a.py"
 
 
 def test_what_is_not_found_says_where_it_was_not_looked_for(project: Path) -> None:
@@ -64,7 +64,7 @@ def test_long_answers_are_cut_with_a_pointer(project: Path) -> None:
     assert first.count("\n") == 100
     assert first.endswith("[150 more lines; go on with offset=101, or narrow the search]")
     last = search(project, pattern="needle", offset=201)
-    assert last.splitlines()[0] == "./many.txt:201:needle"
+    assert last.splitlines()[0] == "many.txt:201:needle"
     assert len(last.splitlines()) == 50
     assert len(search(project, pattern="pin")) < MAX_COLUMNS + 100
 
@@ -86,7 +86,7 @@ def test_what_cannot_be_searched_is_answered(project: Path, arguments: dict[str,
 
 
 def test_names_that_models_guess_are_understood(project: Path) -> None:
-    wanted = "./src/a.py:3:def find_me(x):"
+    wanted = "src/a.py:3:def find_me(x):"
     assert search(project, query="find_me", include="*.py", directory=".") == wanted
 
 

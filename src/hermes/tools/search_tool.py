@@ -107,7 +107,7 @@ async def _run(command: list[str], cwd: str, first: int, most: int) -> tuple[lis
             async for line in process.stdout:
                 number += 1
                 if number >= first and len(lines) < most and size < MAX_CHARS:
-                    lines.append(line.decode("utf-8", "replace").rstrip("\r\n"))
+                    lines.append(line.decode("utf-8", "replace").rstrip("\r\n").removeprefix("./"))
                     size += len(lines[-1]) + 1
                 elif number >= _SCANNED:
                     break
