@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from hermes.security.secrets import MARK
 from hermes.tooling import Plan, ToolContext, ToolError, tool
+from hermes.tools.file_diff import diff
 from hermes.tools.file_match import Place, find, nearest
 from hermes.tools.file_text import FileText, load
 from hermes.tools.places import absolute
 
-MAX_DIFF = 8_000
 _NAMED = 12
 
 
@@ -108,17 +108,5 @@ def _ambiguous(text: str, places: list[Place], path: str) -> str:
 
 
 def _diff(file: FileText, raw: str, path: str) -> str:
-    """What changes, as a unified diff; the line ends themselves are not shown."""
-    from difflib import unified_diff
-
-    before, after = file.text, FileText(path, raw).text
-    if len(before) + len(after) > 2_000_000:
-        return f"(too long for a diff: {len(before):,} characters before, {len(after):,} after)"
-    olds, news = (text.removesuffix("\n").split("\n") for text in (before, after))
-    shown = "\n".join(unified_diff(olds, news, path, path, n=2, lineterm=""))
-    if not shown:
-        return "(only line ends change)"
-    if len(shown) <= MAX_DIFF:
-        return shown
-    kept = shown[:MAX_DIFF].rpartition("\n")[0]
-    return f"{kept}\n[… {shown.count(chr(10)) - kept.count(chr(10))} more lines of the diff]"
+    """What changes, line ends aside."""
+    return diff(file.text, FileText(path, raw).text, path) or "(only line ends change)"

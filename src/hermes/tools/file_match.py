@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _NUMBERED = re.compile(r"[ \t]*\d+\t")
+_WORD = re.compile(r"\w+")
+_COMPARED = 200  # characters of a line
+_CANDIDATES = 200  # lines that share most words
 _BLANK = re.compile(r"[ \t]*")
 
 
@@ -100,14 +103,16 @@ def _indentation(line: str) -> str:
 
 def nearest(text: str, old: str) -> int:
     """The number of the line most like the first that says something of a passage; 0 for none."""
+    wanted = next((line.strip() for line in old.split("\n") if line.strip()), "")[:_COMPARED]
+    words = set(_WORD.findall(wanted))
+    lines = [line.strip()[:_COMPARED] for line in text.split("\n")]
+    shared = [(-len(words & set(_WORD.findall(line))), i) for i, line in enumerate(lines) if line]
     from difflib import SequenceMatcher
 
-    wanted = next((line.strip() for line in old.split("\n") if line.strip()), "")[:200]
+    compare = SequenceMatcher(b=wanted, autojunk=False)
     best, number = 0.6, 0
-    compare = SequenceMatcher(autojunk=False)
-    compare.set_seq2(wanted)
-    for i, line in enumerate(text.split("\n")[:20_000], 1):
-        compare.set_seq1(line.strip()[:200])
-        if compare.real_quick_ratio() > best and compare.quick_ratio() > best and compare.ratio() > best:
-            best, number = compare.ratio(), i
+    for _, i in sorted(shared)[:_CANDIDATES]:
+        compare.set_seq1(lines[i])
+        if compare.ratio() > best:
+            best, number = compare.ratio(), i + 1
     return number
