@@ -9,6 +9,7 @@ from hermes.cli.lazy import LazyGroup
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
     "prune": ("hermes.cli.cache_prune:command", "Take away the bodies of old requests."),
     "report": ("hermes.cli.cache_report:command", "What came from the cache, and what did not."),
+    "import": ("hermes.cli.cache_import:command", "What the cache made of another application's calls."),
     "why": ("hermes.cli.cache_why:command", "Why a call did not come from the cache."),
 }
 
