@@ -79,7 +79,8 @@ def _review(log: Log) -> Reviewed:
 
 
 def _show(name: str, entries: tuple[Entry, ...]) -> None:
-    from hermes.wire.words import hit_shares, spark, worth_telling
+    from hermes.wire.report import hit_shares, spark
+    from hermes.wire.words import worth_telling
 
     read, given = (sum(getattr(e.verdict, part) for e in entries) for part in ("read", "input"))
     missed = sum(e.verdict.missed for e in entries)
@@ -87,7 +88,7 @@ def _show(name: str, entries: tuple[Entry, ...]) -> None:
     title = f"conversation {name}" if name else "the log as one conversation"
     calls = "1 call" if len(entries) == 1 else f"{len(entries):,} calls"
     click.echo(f"{plain(title)}: {calls}, {given:,} tokens in, {share} from the cache, {missed:,} paid again")
-    click.echo(f"  {spark(hit_shares(entries)[-60:])}")
+    click.echo(f"  {spark(hit_shares(entries))}")
     for entry in entries:
         if not entry.verdict.is_calm:
             click.echo(plain(f"  line {entry.wire.n}: {entry.verdict.cause} - {entry.verdict.because}"))
