@@ -199,7 +199,7 @@ def test_marks_are_taken_out_and_nothing_else(message: dict[str, Any]) -> None:
     plain = [{n: v for n, v in part.items() if n != "cache_control"} for part in message["content"]]
     assert json.loads(text) == {**message, "content": plain}
     assert len(marks) == sum("cache_control" in part for part in message["content"])
-    assert [json.loads(mark) for _, mark in marks] == [MARK] * len(marks)
+    assert {mark for _, mark in marks} <= {',"cache_control":{"type":"ephemeral"}'}
     assert all(text[place] == "}" for place, _ in marks)
 
 

@@ -255,7 +255,7 @@ class _Body:
             at += len(parts[-1]) + 1
         body.fragments = parts
         if mark := request.get("cache_control"):  # automatic: on the last block that can have one
-            body.marks.append((max(at - 2, 0), _dumped(mark)))
+            body.marks.append((max(at - 2, 0), _mark("cache_control", mark)))
         settings = {name: value for name, value in request.items() if name not in _SETTINGS}
         body.tail = b"]," + _dumped(settings).encode()[1:]
         return body
@@ -286,7 +286,7 @@ def _unmarked(value: Any) -> tuple[str, list[tuple[int, str]]]:
             for number, (name, inner) in enumerate(kept):
                 put(("," if number else "") + _dumped(name) + ":")
                 write(inner)
-            marks.extend((length, _dumped(item[name])) for name in MARK_NAMES if item.get(name))
+            marks.extend((length, _mark(name, item[name])) for name in MARK_NAMES if item.get(name))
             put("}")
         elif isinstance(item, list) and any(_holds_mark(inner) for inner in item):
             put("[")
@@ -299,6 +299,11 @@ def _unmarked(value: Any) -> tuple[str, list[tuple[int, str]]]:
 
     write(value)
     return "".join(pieces), marks
+
+
+def _mark(name: str, value: Any) -> str:
+    """A mark as it stands in a body, behind what it marks."""
+    return f',"{name}":{_dumped(value)}'
 
 
 def _holds_mark(item: Any) -> bool:
