@@ -107,7 +107,7 @@ class Finder:
         if inner is None:
             return []
         if "*" in name:
-            return [(self._candidate(kind, path),) for path in self._below(inner, name)]
+            return [(self._candidate(kind, path),) for path in self.below(inner, name)]
         names = self._listing(inner).get(name.lower(), ())
         if f"{pattern}/*.md" in kind.files and any(os.path.isdir(os.path.join(inner, n)) for n in names):
             return []  # `.clinerules` may be a folder, which the next pattern looks into
@@ -133,7 +133,7 @@ class Finder:
             folder = os.path.join(folder, name if name in names else names[0])
         return folder
 
-    def _below(self, folder: str, pattern: str, depth: int = 0) -> list[str]:
+    def below(self, folder: str, pattern: str, depth: int = 0) -> list[str]:
         """Files below a folder whose names match; folders that are links are not entered."""
         found: list[str] = []
         folders: list[str] = []
@@ -144,7 +144,7 @@ class Finder:
             elif "." not in name and depth < _RULE_DEPTH and os.path.isdir(path) and not os.path.islink(path):
                 folders.append(path)
         for inner in folders:
-            found += self._below(inner, pattern, depth + 1)
+            found += self.below(inner, pattern, depth + 1)
         if depth == 0 and len(found) > _RULES_AT_MOST:
             text = f"{folder} holds {len(found)} rules; the first {_RULES_AT_MOST} are looked at"
             self.notices.append(Notice("warning", text))

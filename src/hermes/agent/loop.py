@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 
 from hermes.agent.compaction import Compactor
@@ -28,7 +28,7 @@ from hermes.messages import (
 )
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin
-from hermes.tooling import Tool, ToolContext
+from hermes.tooling import Tool, ToolContext, ToolError
 from hermes.turns import (
     AnswerRestarted,
     Event,
@@ -245,7 +245,7 @@ class Turn:
         same = (call.name, call.arguments)
         self._failures = (self._failures + 1 if same == self._failed else 1) if result.error else 0
         self._failed = same if result.error else ("", "")
-        seen = Conversation(self.session.prompt, self.session.visible)
+        seen = Conversation(self.session.prompt, self.session.visible, lambda: self._stands(call))
         hinted, failed = behind_bulkhead("the hints", lambda: self.hints(seen, call, result), Hinted())
         told += (*hinted.notices, *failed)
         notes = list(hinted.annexes)
@@ -254,6 +254,15 @@ class Turn:
                 Annex("repeated failure", prompt_text("notes/repeated").format(times=self._failures))
             )
         return notes
+
+    def _stands(self, call: ToolCall) -> str:
+        """The directory in which a call has left its shell; "" when it has none."""
+        tool = self.tools.get(call.name)
+        if tool is None or tool.plan is None:
+            return ""
+        with suppress(ToolError):
+            return tool.plan(self.context, **tool.read(call.arguments)).cwd
+        return ""
 
     def _pressure(self) -> list[Annex]:
         """Words about what runs out: the steps of this turn, the context window."""

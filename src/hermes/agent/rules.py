@@ -24,8 +24,8 @@ class Rule(NamedTuple):
     warning: str = ""
 
 
-def parse_rule(text: str) -> Rule:
-    """Read a rule's front matter.
+def parse_rule(text: str, key: str = "globs") -> Rule:
+    """Read a rule's front matter, where `key` has the patterns of the paths that it is for.
 
     The three keys are read line by line, not as YAML: unquoted globs such as `*.ts` are the rule in the
     field and are no YAML. A file without front matter is a manual rule.
@@ -49,12 +49,12 @@ def parse_rule(text: str) -> Rule:
             values[last].append(line.strip())  # a wrapped description
         else:
             return Rule("manual", problem=f"line {number} of its front matter is not `key: value`")
-    return _rule(values, matter.body)
+    return _rule(values, matter.body, key)
 
 
-def _rule(values: dict[str, list[str]], body: int) -> Rule:
+def _rule(values: dict[str, list[str]], body: int, key: str) -> Rule:
     description = " ".join(_scalar(v) for v in values.get("description", []) if v.strip() not in "|>")
-    globs = tuple(g for value in values.get("globs", []) for g in _list(value))
+    globs = tuple(g for value in values.get(key, []) for g in _list(value))
     always = (values.get("alwaysApply") or [""])[0]
     always = _COMMENT.sub("", always).strip()
     warning = ""

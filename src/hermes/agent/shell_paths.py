@@ -261,16 +261,19 @@ class _Walk:
     def _arguments(self, arguments: Sequence[str]) -> None:
         base, last = self.cwd, ""
         for word in arguments:
+            self._argument(word, base)
             if last == "-C" and os.path.isdir(there := _resolved(word, base)):
                 base = there  # git, make, tar: what follows counts from there
-            self._argument(word, base)
             last = word
 
     def _argument(self, word: str, base: str) -> None:
         """A word that may be a path, or an option with one behind its `=`."""
         head, equals, value = word.partition("=")
-        if equals and ("/" not in head):
+        if equals and "/" not in head:
             self._argument(value, base)
+            return
+        if "\\" in word:
+            self._argument(word.replace("\\", "/"), base)
         if not word or word.startswith("-") or len(word) > _LONGEST or "://" in word or "\n" in word:
             return
         if _UNKNOWN in word:
@@ -298,6 +301,7 @@ def _tree(source: bytes) -> Node | None:
     try:
         tree = parser.parse(lambda at, _: source[at : at + 4096], progress_callback=enough)
     except ValueError:  # what it says when it was told to stop
+        parser.reset()  # or it would go on with this one
         return None
     return tree.root_node
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat as stat_of
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes.agent.context_files import Loaded, Reading, load_file
 from hermes.agent.context_kinds import DEFAULT_KINDS, Candidate, ContextKind
+from hermes.agent.path_rules import PathRule, path_rules
 from hermes.agent.touched import places_of
 from hermes.agent.workdir import Project, find_project
 from hermes.errors import FileRefused
@@ -96,10 +97,14 @@ class Hinted(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """What the tracker looks at of a session: its frozen prompt, and the messages the model sees."""
+    """What the tracker looks at of a session: its frozen prompt, and the messages the model sees.
+
+    `stands` gives the directory in which the call left its shell, "" when that is not known.
+    """
 
     prompt: SystemPrompt | None = None
     visible: Sequence[Message] = ()
+    stands: Callable[[], str] = str
 
 
 class _Found(NamedTuple):
@@ -109,6 +114,7 @@ class _Found(NamedTuple):
     depth: int
     candidate: Candidate
     loaded: Loaded
+    patterns: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -137,6 +143,7 @@ class SubdirectoryHintTracker:
         self.reading = reading or Reading(MAX_CHARS, Policies())
         wanted = frozenset(kinds)
         self._names = tuple(name for kind, name in _FILES if kind in wanted)
+        self._kinds = wanted
         self._kind = ContextKind("hint", self._names, "cwd")
         self._home = os.path.realpath(home) if home else ""
         self.barred = ""
@@ -151,18 +158,20 @@ class SubdirectoryHintTracker:
         self._files: set[str] = set()
         self._digests: set[str] = set()
         self._pointed: set[str] = set()
+        self._rules: tuple[PathRule, ...] | None = None
 
     # -- one call -----------------------------------------------------------------------------------------
 
     def __call__(self, conversation: Conversation, call: ToolCall, result: Message) -> Hinted:  # noqa: ARG002
         """The hints for a call that was made in a conversation."""
         self._catch_up(conversation)
-        return self.check(call.arguments)
+        return self.check(call.arguments, conversation.stands)
 
-    def check(self, arguments: str | Mapping[str, object]) -> Hinted:
+    def check(self, arguments: str | Mapping[str, object], stands: Callable[[], str] = str) -> Hinted:
         """The hints for the arguments of a call; nothing when it went nowhere new."""
         places = places_of(arguments, self.project.cwd, self.shell)
-        self.shell = places.cwd
+        if places.ran:
+            self.shell = stands() or places.cwd
         notices: list[Notice] = []
         if not places.whole:
             text = "a tool call names more than is looked at for hints of its folders; the first part was"
@@ -172,6 +181,7 @@ class SubdirectoryHintTracker:
             for folder in self._new_folders(path):
                 if told := self._look(folder, notices):
                     found.append(_Found(turn, folder.count(os.sep), *told))
+            found += self._rules_for(turn, path, notices)
         if not found:
             return Hinted((), tuple(notices))
         return self._told(found, notices)
@@ -192,6 +202,22 @@ class SubdirectoryHintTracker:
             folder = os.path.dirname(folder)
         self._looked.update(new)
         return new[::-1]
+
+    def _rules_for(self, turn: int, path: str, notices: list[Notice]) -> Iterator[_Found]:
+        """The rules for a path that were not told yet."""
+        if self._rules is None:
+            decisions = self._prompt.decisions if self._prompt is not None else ()
+            kinds = () if self.barred else self._kinds
+            self._rules, told = path_rules(self.project, kinds, decisions)
+            notices += told
+        for rule in [rule for rule in self._rules if rule.fits(path)]:
+            self._rules = tuple(r for r in self._rules if r is not rule)
+            if _short(rule.candidate.shown) in self._files or _is_folder(path):
+                continue
+            loaded = load_file(rule.candidate, self.project, self.reading)
+            notices += loaded.notices
+            if loaded.passage:
+                yield _Found(turn, 0, rule.candidate, loaded, rule.globs)
 
     # -- one folder ---------------------------------------------------------------------------------------
 
@@ -292,6 +318,7 @@ class SubdirectoryHintTracker:
         """The names of files there was no room for; their folders are looked at again when touched."""
         for one in rest:
             self._looked.discard(os.path.dirname(one.candidate.path))
+            self._rules = None if one.patterns else self._rules
         new = [one for one in rest if _short(one.candidate.shown) not in self._pointed][:MAX_POINTERS]
         if not new:
             return None
@@ -359,7 +386,10 @@ _LENGTHS = frozenset(map(len, _LOWER))
 def _annex(one: _Found) -> Annex:
     name = safe_name(one.candidate.shown)
     folder = os.path.dirname(name) or name
-    head = prompt_text("notes/hint").format(name=name, folder=folder)
+    if one.patterns:
+        head = prompt_text("notes/hint_rule").format(name=name, patterns=safe_name(", ".join(one.patterns)))
+    else:
+        head = prompt_text("notes/hint").format(name=name, folder=folder)
     return Annex(HINT, _fence(HINT, one.id, f"{head}\n\n{one.loaded.passage}"))
 
 

@@ -55,7 +55,7 @@ _IN_PATCH = re.compile(
 
 
 class Places(NamedTuple):
-    """Absolute paths in the order of the arguments; `cwd` is where the shell is afterwards.
+    """Absolute paths in the order of the arguments; `cwd` is where the shell is after a call that `ran` one.
 
     `whole` is false when there was more than is looked at.
     """
@@ -63,6 +63,7 @@ class Places(NamedTuple):
     paths: tuple[str, ...] = ()
     cwd: str = ""
     whole: bool = True
+    ran: bool = False
 
 
 def places_of(arguments: str | Mapping[str, object], cwd: str, shell: str) -> Places:
@@ -80,7 +81,7 @@ def places_of(arguments: str | Mapping[str, object], cwd: str, shell: str) -> Pl
     if not isinstance(given, Mapping):
         return Places((), shell)
     found: dict[str, None] = {}
-    base, whole = cwd, True
+    base, whole, ran = cwd, True, False
     values = list(_values(given))
     for name, value in values[:_MOST_VALUES]:
         if name in _COMMANDS:
@@ -88,7 +89,7 @@ def places_of(arguments: str | Mapping[str, object], cwd: str, shell: str) -> Pl
             read = paths_of_command(value, start)
             found.update(dict.fromkeys(read.paths))
             whole = whole and read.whole
-            shell = read.cwd
+            shell, ran = read.cwd, True
         elif name in _PATCHES:
             for match in _IN_PATCH.finditer(value):
                 found.update(dict.fromkeys(_patched(match[1], base)))
@@ -97,7 +98,7 @@ def places_of(arguments: str | Mapping[str, object], cwd: str, shell: str) -> Pl
         elif path := _path(value, base):
             found[path] = None
     whole = whole and len(values) <= _MOST_VALUES and len(found) <= MOST_PATHS
-    return Places(tuple(found)[:MOST_PATHS], shell, whole)
+    return Places(tuple(found)[:MOST_PATHS], shell, whole, ran)
 
 
 def _values(given: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:

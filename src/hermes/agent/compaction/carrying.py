@@ -14,7 +14,7 @@ KEPT = ("skill", "hint", "pinned")
 """Kinds of annex that are kept word for word, whatever becomes of the message they came with."""
 
 _OF_THEIR_MOMENT = frozenset(
-    {*KEPT, SUMMARY, "budget", "clock", "pressure", "recall", "repeated failure", "shortened"}
+    {*KEPT, SUMMARY, "budget", "clock", "hint pointer", "pressure", "recall", "repeated failure", "shortened"}
 )
 
 
