@@ -274,16 +274,31 @@ class Memory:
         return parse(raw)
 
 
+class Hints:
+    """What is told of the folders that a call entered, as the agent asks for it after each call."""
+
+    def __init__(self, root: str) -> None:
+        from hermes.agent.subdirectory_hints import Conversation, SubdirectoryHintTracker
+        from hermes.messages import Message
+
+        self._tracker = SubdirectoryHintTracker(root)
+        self._visible: list[Message] = []
+        self._seen = Conversation(None, self._visible)
+
+    def check(self, tool: str, arguments: dict[str, object]) -> str | None:
+        from hermes.messages import Message, ToolCall
+
+        call, result = ToolCall("1", tool, arguments), Message("tool")  # type: ignore[arg-type]
+        told = self._tracker(self._seen, call, result)
+        self._visible.append(Message("tool", "", told.annexes))
+        return "\n\n".join(annex.text for annex in told.annexes) or None
+
+
 # --- not built yet; a suite that needs one of these fails by its name ---
 
 
 def _missing(what: str) -> NotImplementedError:
     return NotImplementedError(f"{what} is not built yet; leave out the suites that need it")
-
-
-class Hints:
-    def __init__(self, root: str) -> None:
-        raise _missing("the tracker of subdirectory hints")
 
 
 def server(home: str, port: int, model_url: str, uncapped: bool = False) -> tuple[object, ...]:

@@ -61,6 +61,7 @@ READING = {
     "agent/context_files.py",
     "agent/environment.py",
     "agent/imports.py",
+    "agent/path_rules.py",  # which paths a rule is for; its text comes by way of context_files
     "agent/prompt_builder.py",
     "agent/workdir.py",
     "memory/archive.py",
