@@ -279,18 +279,18 @@ class Hints:
 
     def __init__(self, root: str) -> None:
         from hermes.agent.subdirectory_hints import Conversation, SubdirectoryHintTracker
-        from hermes.messages import Message
+        from hermes.messages import Message, ToolCall
 
+        self._call, self._message = ToolCall, Message
         self._tracker = SubdirectoryHintTracker(root)
         self._visible: list[Message] = []
         self._seen = Conversation(None, self._visible)
 
     def check(self, tool: str, arguments: dict[str, object]) -> str | None:
-        from hermes.messages import Message, ToolCall
-
-        call, result = ToolCall("1", tool, arguments), Message("tool")  # type: ignore[arg-type]
+        call, result = self._call("1", tool, arguments), self._message("tool")  # type: ignore[arg-type]
         told = self._tracker(self._seen, call, result)
-        self._visible.append(Message("tool", "", told.annexes))
+        if told.annexes:
+            self._visible.append(self._message("tool", "", told.annexes))
         return "\n\n".join(annex.text for annex in told.annexes) or None
 
 

@@ -106,9 +106,5 @@ ALSO = (
     Case("a call over HTTP, 5,000 messages, CPU", "loop_single", "cpu_5000"),
     Case("a turn of a growing session", "loop_turns", "turn"),
     Case("a call, 50 sessions in one process", "loop_threads_50", "call"),
-    Case("hint of a folder, first visit", "hints", "hit", 0.20),
-    Case("folder without one, first visit", "hints", "miss", 0.30),
-    Case("folder seen before", "hints", "repeat_miss_dir", 0.30),
-    Case("here-document of 230 words", "hints", "command_heredoc_200_tokens", 0.10),
     Case("append to the store, up to 10,000", "store_append_10k", "append"),
 )

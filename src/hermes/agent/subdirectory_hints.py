@@ -155,6 +155,7 @@ class SubdirectoryHintTracker:
 
     def _forget(self) -> None:
         self._looked = set(self.project.chain)
+        self._visited: set[str] = set()  # paths whose folders were looked at
         self._files: set[str] = set()
         self._digests: set[str] = set()
         self._pointed: set[str] = set()
@@ -181,7 +182,8 @@ class SubdirectoryHintTracker:
             for folder in self._new_folders(path):
                 if told := self._look(folder, notices):
                     found.append(_Found(turn, folder.count(os.sep), *told))
-            found += self._rules_for(turn, path, notices)
+            if self._rules != ():
+                found += self._rules_for(turn, path, notices)
         if not found:
             return Hinted((), tuple(notices))
         return self._told(found, notices)
@@ -189,8 +191,9 @@ class SubdirectoryHintTracker:
     def _new_folders(self, path: str) -> list[str]:
         """The folder of a path and those above it that nobody has looked at, outermost first."""
         root = self.project.root
-        if path in self._looked:
+        if path in self._visited or path in self._looked:
             return []
+        self._visited.add(path)
         if not is_inside(path, root):
             path = os.path.realpath(path)
             if not is_inside(path, root):
@@ -316,6 +319,7 @@ class SubdirectoryHintTracker:
 
     def _pointer(self, rest: list[_Found], notices: list[Notice]) -> Annex | None:
         """The names of files there was no room for; their folders are looked at again when touched."""
+        self._visited.clear()
         for one in rest:
             self._looked.discard(os.path.dirname(one.candidate.path))
             self._rules = None if one.patterns else self._rules

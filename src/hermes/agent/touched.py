@@ -47,6 +47,8 @@ _MOST_VALUES = 2_000
 _DEEPEST = 6
 _LONGEST = 4096  # characters of one path
 
+_UNUSUAL = re.compile(r"[\0\n\\]|/\.|//|:/|/$|^.{4096}", re.S)
+"""What a path may hold that has to be looked at: any other absolute path is as it should be."""
 _IN_PATCH = re.compile(
     r"^(?:\*\*\* (?:Add|Delete|Update) File: |\*\*\* Move to: |\+\+\+ |--- |(?:rename|copy) (?:from|to) )"
     r"([^\t\r\n]{1,4096})",
@@ -126,6 +128,8 @@ def _directory(given: Mapping[str, object], shell: str) -> str:
 def _path(value: str, base: str) -> str:
     """A path as this system has it; "" for what is none."""
     value = value.strip().removeprefix("file://")
+    if os.sep == "/" == value[:1] and not _UNUSUAL.search(value):
+        return value
     if not value or len(value) > _LONGEST or "\0" in value or "\n" in value or "://" in value:
         return ""
     if value.startswith("~"):
