@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes.agent.delegation import Kind, kinds_of
+from hermes.commands.looking import usage
+from hermes.commands.records import Conversation
 from hermes.config import load_config
-from hermes.messages import ModelEvent, ModelRequest
+from hermes.messages import Completed, ModelEvent, ModelRequest
 from hermes.prompt import WorkDir
 from hermes.providers.scripted import Answer, ScriptedModel, Step, call
 from hermes.run_agent import AIAgent
 from hermes.sessions.records import SessionFilter
 from hermes.sessions.sqlite import SqliteStore
+from hermes.tools.delegate_tool import Report, told
 from hermes.turns import Event, NoticeShown, Question, ToolFinished, ToolProgress, TurnEnded, TurnRequest
 from tests.agent.conftest import assert_append_only
 from tests.agent.talk import Ticking
@@ -189,6 +194,69 @@ def test_what_children_cost_and_tell_reaches_the_person(play: Play) -> None:
 
     read = Step(calls=(call("read_file", '{"path": "no.txt"}'),))
     play(scene, delegate(task="Read it."), read, "There is none.", "Done.")
+
+
+def test_usage_counts_what_sub_agents_cost(play: Play) -> None:
+    async def scene(desk: Desk) -> None:
+        ended = await desk.say("go")
+        words = await usage(Conversation(desk.agent), "")
+        assert words.startswith(f"3 calls (1 by sub-agents), {ended.usage.input:,} tokens in")
+
+    play(scene, delegate(task="Count."), "Three.", "Done.")
+
+
+def test_a_question_goes_to_the_same_person_with_the_label(play: Play) -> None:
+    async def scene(desk: Desk) -> None:
+        await desk.say("go")
+        (question,) = desk.asked
+        assert question.text.startswith("[worker 1] ")
+        assert question.detail == "touch new.txt"
+        assert not (desk.project / "new.txt").exists()
+
+    touch = Step(calls=(call("terminal", '{"command": "touch new.txt"}'),))
+    play(scene, delegate(task="Make it.", kind="worker"), touch, "I may not.", "Done.")
+
+
+class Together(ScriptedModel):
+    """A model that holds back the answers to sub-agents until so many have asked."""
+
+    def __init__(self, script: Iterable[Answer], together: int) -> None:
+        super().__init__(script)
+        self.together, self.asking, self.most = together, 0, 0
+        self.enough = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        if request.messages[-1].text.endswith("piece."):
+            self.asking += 1
+            self.most = max(self.most, self.asking)
+            if self.asking == self.together:
+                self.enough.set()
+            await self.enough.wait()
+        async with aclosing(super().stream(request)) as events:
+            async for event in events:
+                if isinstance(event, Completed) and request.messages[-1].text.endswith("piece."):
+                    self.asking -= 1
+                yield event
+
+
+def test_a_batch_runs_side_by_side_and_no_more_than_may(play: Play) -> None:
+    async def scene(desk: Desk) -> None:
+        script = [delegate(tasks=[f"{n} piece." for n in range(5)]), *["Yes."] * 5, "Done."]
+        desk.agent.model = desk.model = model = Together(script, 2)
+        await desk.say("go")
+        assert model.most == 2
+        assert desk.results()[0].count('ended="done"') == 5
+
+    play(scene, config="delegation: {max_parallel: 2}\n")
+
+
+@given(st.lists(st.text(), min_size=1, max_size=5))
+def test_no_report_can_close_its_fence_or_outgrow_its_room(texts: list[str]) -> None:
+    shown = told([Report(f"default {n}", text) for n, text in enumerate(texts)], 1_000)
+    assert shown.count("</report>") == shown.count("<report from=") - sum(
+        t.count("<report from=") for t in texts
+    )
+    assert len(shown) < 1_000 + 400 * len(texts)
 
 
 def test_a_child_that_runs_out_says_so(play: Play) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hermes.agent.session import Session
-from hermes.commands.money import profiles
+from hermes.commands.money import calls_of, profiles
 from hermes.commands.records import Conversation
 from hermes.contracts import ModelProfile
 from hermes.errors import UsageError
@@ -85,11 +85,13 @@ async def usage(conversation: Conversation, argument: str) -> str:
     session = await agent.look()
     if session is None or not session.calls:
         return "Nothing has been asked yet."
-    total = bill(await agent.store.calls(session.record.id), profiles(agent))
+    total = bill(await calls_of(agent.store, session.record.id), profiles(agent))
+    sent = total.calls - session.calls
+    calls = f"{total.calls} calls ({sent} by sub-agents)" if sent else f"{total.calls} calls"
     u = total.usage
     share = 100 * u.cache_read // u.input if u.input else 0
     return (
-        f"{total.calls} calls, {u.input:,} tokens in ({u.cache_read:,} from the cache, {share} %; "
+        f"{calls}, {u.input:,} tokens in ({u.cache_read:,} from the cache, {share} %; "
         f"{u.cache_write:,} written to it), {u.output:,} out\n{_money(total, agent.model.profile)}"
     )
 

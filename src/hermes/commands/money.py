@@ -6,7 +6,17 @@ from hermes.contracts import ModelProfile
 from hermes.messages import Usage
 from hermes.providers.profiles import profile_for
 from hermes.run_agent import AIAgent
+from hermes.sessions.contract import Store
+from hermes.sessions.records import CallRecord, SessionFilter
 from hermes.wire.economics import Bill, ProfileOf, added, bill
+
+
+async def calls_of(store: Store, session_id: str) -> tuple[CallRecord, ...]:
+    """The calls of a session, then those of the sub-agents that it sent, and so on down."""
+    found = list(await store.calls(session_id))
+    for child in await store.list(SessionFilter(parent=session_id), limit=1_000):
+        found += await calls_of(store, child.id)
+    return tuple(found)
 
 
 class Spending:
