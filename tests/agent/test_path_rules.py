@@ -33,6 +33,8 @@ NO_FILE = Candidate(ContextKind("cursor", (), "cwd"), "", "")
         ("app/[id]/page.tsx", "app/i/page.tsx", True),
         ("a.b", "axb", False),
         ("[z-a]", "z", False),
+        ("[[]", "[", True),
+        ("[a-c].py", "b.py", True),
     ],
 )
 def test_patterns(glob: str, path: str, fits: bool) -> None:

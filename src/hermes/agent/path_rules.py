@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from hermes.agent.context_kinds import Candidate, ContextKind, Finder
 from hermes.agent.rules import parse_rule
+from hermes.agent.shell_paths import alternatives
 from hermes.agent.workdir import Project
 from hermes.errors import FileRefused
 from hermes.files import is_inside, read_file
@@ -23,9 +24,7 @@ _PLACES = (
 )
 """The kind of context that a rule belongs to, its folder, its name, the key of its patterns."""
 
-_MOST_ALTERNATIVES = 64
 _TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]/]+\]|.", re.S)
-_BRACE = re.compile(r"\{([^{}]*)\}")
 
 
 class PathRule(NamedTuple):
@@ -85,31 +84,22 @@ def _pattern(glob: str) -> re.Pattern[str]:
         glob += "**"
     if "/" not in glob:
         glob = f"**/{glob}"
-    return re.compile(
-        "|".join("".join(map(_piece, _TOKEN.findall(one))) for one in _alternatives(glob)), re.S
-    )
+    return re.compile("|".join("".join(map(_piece, _TOKEN.findall(one))) for one in alternatives(glob)), re.S)
 
 
 def _piece(token: str) -> str:
     if token.startswith("[") and len(token) > 2:
-        inner = token[1:-1].replace("\\", "\\\\")
-        inner = f"^{inner[1:]}" if inner[0] == "!" else inner
-        try:
-            re.compile(f"[{inner}]")
-        except re.error:
-            return re.escape(token)
-        return f"[{inner}]"
+        return _of_these(token[1:-1]) or re.escape(token)
     return {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token) or re.escape(token)
 
 
-def _alternatives(glob: str) -> list[str]:
-    """`{a,b}` as both, up to a bound."""
-    done: list[str] = []
-    waiting = [glob]
-    while waiting and len(done) + len(waiting) <= _MOST_ALTERNATIVES:
-        one = waiting.pop(0)
-        if brace := _BRACE.search(one):
-            waiting += [one[: brace.start()] + part + one[brace.end() :] for part in brace[1].split(",")]
-        else:
-            done.append(one)
-    return [*done, *waiting]
+def _of_these(characters: str) -> str:
+    """A set of characters with ranges; "" when it is none."""
+    negated = characters.startswith("!") and len(characters) > 1
+    inside = "".join(c if c == "-" else re.escape(c) for c in characters[negated:])
+    if "--" in inside:
+        return ""
+    try:
+        return re.compile(f"[{'^' * negated}{inside}]").pattern
+    except re.error:  # a range that runs backwards
+        return ""

@@ -280,7 +280,7 @@ class _Walk:
             word = word.partition(_UNKNOWN)[0].rpartition("/")[0]
             if not word:
                 return
-        for path in _braces(word):
+        for path in alternatives(_RANGE.sub("*", word)):
             for found in _globbed(_resolved(path, base)):
                 self._add(found)
 
@@ -320,12 +320,12 @@ def _resolved(path: str, base: str) -> str:
     return os.path.normpath(os.path.join(base, path))
 
 
-def _braces(word: str) -> Iterable[str]:
-    """`a/{b,c}` as both; a range as anything."""
+def alternatives(word: str) -> Iterable[str]:
+    """`a/{b,c}` as both, up to a bound."""
     if "{" not in word:
         return (word,)
     done: list[str] = []
-    waiting = [_RANGE.sub("*", word)]
+    waiting = [word]
     while waiting and len(done) + len(waiting) <= _BRACES:
         one = waiting.pop(0)
         if found := _BRACE.search(one):

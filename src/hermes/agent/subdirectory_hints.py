@@ -78,7 +78,6 @@ _OTHERS = frozenset(
         ".continue",
         ".cursor",
         ".gemini",
-        ".github",
         ".hermes",
         ".kiro",
         ".opencode",
@@ -234,7 +233,7 @@ class SubdirectoryHintTracker:
         candidates = self._candidates(folder, names)
         if not candidates:
             return None
-        if reason := self._kept_out(folder):
+        if reason := self._kept_out(folder) or self._kept_out(os.path.realpath(folder)):
             text = f"{candidates[0].shown} is not told as a hint: {reason}"
             notices.append(Notice("info", text, Origin(HINT, candidates[0].path)))
             return None
