@@ -416,15 +416,16 @@ class AIAgent:
         names = kind.tool_names(self.tools.keys() - self.off)
         built = self._builtin_tools() if self._built_tools else ()
         mine = toolbox((*self.tools.values(), *built))  # what has a state of its own is made anew
+        model = connect(kind.model, config) if kind.model else self.model
         child = SubAgent(
             sources,
             self.store,
-            connect(kind.model, config) if kind.model else self.model,
+            model,
             [tool for name, tool in mine.items() if name in names and name != "delegate_task"],
             cwd=self.workdir,
             platform=self.platform,
             ephemeral_system_prompt="",
-            limits=replace(self.limits, max_turns=kind.max_turns or settings.max_turns),
+            limits=limits_for(model.profile, kind.max_turns or settings.max_turns),
             hints=None if kind.switches.project_context else no_hints,
             ask=ask,
             memory_scope=self.memory_scope,
