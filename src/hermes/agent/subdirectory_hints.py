@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes.agent.context_files import Loaded, Reading, load_file
 from hermes.agent.context_kinds import DEFAULT_KINDS, Candidate, ContextKind
-from hermes.agent.path_rules import PathRule, path_rules
-from hermes.agent.touched import places_of
 from hermes.agent.workdir import Project, find_project
 from hermes.errors import FileRefused
 from hermes.files import is_inside, list_directory
@@ -22,6 +20,7 @@ from hermes.security.gate import safe_name
 from hermes.security.policy import Policies
 
 if TYPE_CHECKING:
+    from hermes.agent.path_rules import PathRule
     from hermes.agent.prompt_builder import Sources
     from hermes.prompt import SystemPrompt, WorkDir
 
@@ -169,6 +168,8 @@ class SubdirectoryHintTracker:
 
     def check(self, arguments: str | Mapping[str, object], stands: Callable[[], str] = str) -> Hinted:
         """The hints for the arguments of a call; nothing when it went nowhere new."""
+        from hermes.agent.touched import places_of  # its patterns are what only a call of a tool pays
+
         places = places_of(arguments, self.project.cwd, self.shell)
         if places.ran:
             self.shell = stands() or places.cwd
@@ -208,6 +209,8 @@ class SubdirectoryHintTracker:
     def _rules_for(self, turn: int, path: str, notices: list[Notice]) -> Iterator[_Found]:
         """The rules for a path that were not told yet."""
         if self._rules is None:
+            from hermes.agent.path_rules import path_rules
+
             decisions = self._prompt.decisions if self._prompt is not None else ()
             kinds = () if self.barred else self._kinds
             self._rules, told = path_rules(self.project, kinds, decisions)
