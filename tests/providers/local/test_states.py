@@ -48,16 +48,20 @@ def test_a_damaged_state_is_dropped_and_read_anew(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_the_oldest_make_room(tmp_path: Path) -> None:
-    folder = tmp_path / "states"
-    folder.mkdir()
-    states = States(str(tmp_path), "engine", 250)
+def test_the_oldest_make_room_those_of_other_engines_too(tmp_path: Path) -> None:
+    folder, other = tmp_path / "now" / "states", tmp_path / "before" / "states"
+    folder.mkdir(parents=True)
+    other.mkdir(parents=True)
+    (other / "old.state").write_bytes(b"x" * 100)
+    os.utime(other / "old.state", (999, 999))
+    states = States(str(tmp_path / "now"), "engine", 250)
     names = [states.name(f"prompt {n}") for n in range(4)]
     for age, name in enumerate(names):
         (folder / "x.new").write_bytes(b"x" * 100)
         states.keep("x.new", name)
         os.utime(folder / name, (1000 + age, 1000 + age))
     assert sorted(p.name for p in folder.iterdir()) == sorted(names[2:])
+    assert not list(other.iterdir())
     assert states.is_here(names[2])  # and is now the newest
     (folder / "x.new").write_bytes(b"x" * 100)
     states.keep("x.new", names[0])

@@ -8,7 +8,9 @@ reads there.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
+from glob import escape, iglob
 
 from hermes.provenance import digest_of
 
@@ -17,7 +19,7 @@ LEAST_CHARS = 200
 
 
 class States:
-    """The states of one engine, no more than `max_bytes` of them."""
+    """The states of one engine; with those of all others, no more than `max_bytes` of them."""
 
     def __init__(self, folder: str, identity: str, max_bytes: int) -> None:
         self._folder = folder
@@ -58,14 +60,21 @@ class States:
             os.unlink(self._path(name))
 
     def _prune(self) -> None:
-        """Delete the oldest until the rest is small enough."""
-        with suppress(OSError), os.scandir(os.path.join(self._folder, "states")) as entries:
-            found = [(e.stat().st_mtime, e.stat().st_size, e.name) for e in entries if e.is_file()]
-            room = self._max_bytes
-            for _, size, name in sorted(found, reverse=True):
-                room -= size
-                if room < 0:
-                    self.drop(name)
+        """Delete the oldest until the rest is small enough; those of other engines count."""
+        room = self._max_bytes
+        for _, size, path in sorted(_states_below(os.path.dirname(self._folder)), reverse=True):
+            room -= size
+            if room < 0:
+                with suppress(OSError):
+                    os.unlink(path)
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder, "states", name)
+
+
+def _states_below(folder: str) -> Iterator[tuple[float, int, str]]:
+    """Time, size and path of the states of every engine."""
+    for path in iglob(os.path.join(escape(folder), "*", "states", "*")):
+        with suppress(OSError):
+            status = os.stat(path)
+            yield status.st_mtime, status.st_size, path
