@@ -35,7 +35,7 @@ from hermes.providers.profiles import profile_for  # noqa: E402
 from hermes.run_agent import AIAgent  # noqa: E402
 from hermes.wire.review import review  # noqa: E402
 
-TURNS = 24
+TURNS = 40
 GOAL = 0.95
 
 

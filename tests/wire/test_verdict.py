@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.wire.rig import Rig
+from tests.wire.rig import GPT, LONG, Rig
 from tests.world import write
 
 
@@ -58,3 +58,18 @@ def test_a_session_whose_bodies_are_gone_goes_on(tmp_path: Path) -> None:
     assert "kept no longer" in entries[1].verdict.because
     assert [e.wire.gone for e in entries] == [True, True, False, False]
     assert entries[2].wire.epoch == "what was sent is kept no longer"
+
+
+def test_a_part_of_a_text_that_stays_cached_is_foretold(tmp_path: Path) -> None:
+    """Where whole prefixes are cached, a change late in the system text costs only what follows it."""
+
+    async def scene(rig: Rig) -> None:
+        await rig.say()
+        rig.edit("home/SOUL.md", "Rule 150:", "Rule one hundred and fifty:")
+        await rig.agent.refresh()
+        await rig.say()
+
+    _, last = Rig(tmp_path, GPT, soul=LONG).play(scene)
+    assert last.verdict.cause == "changed"
+    assert last.expected.read > 2000
+    assert abs(last.expected.read - last.verdict.read) <= 128

@@ -36,10 +36,12 @@ class Layout:
 
     For block `i`: `digests[i]` stands for everything up to its end, `sums[i]` is its tokens and those of all
     before, `positions[i]` how far it is in positions, `ends[i]` where it ends in the body without marks.
-    `fresh` is the first block that the request before did not have.
+    `fresh` is the first block that the request before did not have. With `chunk` a block of more bytes counts
+    as several, each of so many: for caches that keep a part of a block.
     """
 
     measure: Measure
+    chunk: int = 0
     digests: list[bytes] = field(default_factory=list)
     sums: array[float] = field(default_factory=_floats)
     positions: array[int] = field(default_factory=_numbers)
@@ -60,19 +62,18 @@ class Layout:
     def take(self, wire: Wire) -> None:
         """Become the layout of a request."""
         seed, settings = seed_of(wire, FOR_ALL), seed_of(wire, FOR_MESSAGES)
-        if seed != self._seed or wire.head_id != self.head_id:
+        same_head = self.knows_head(wire)
+        same = self._same(wire.fragments) if same_head and settings == self._settings else 0
+        before = None if same_head and same == len(self._fragments) else list(self.digests)
+        if not same_head:
             self._cut(0)
             self._seed, self.head_id, self._length = seed, wire.head_id, len(wire.head)
-            same = 0
             del self._counts[:]
             self._add(head_blocks(wire.head), 0, -1)
-            self.fresh = 0
-        else:
-            same = self._same(wire.fragments) if settings == self._settings else 0
-            if same < len(self._fragments):
-                self._cut(self._counts[same])
-                del self._counts[same:]
-            self.fresh = len(self)
+        elif same < len(self._fragments):
+            self._cut(self._counts[same])
+            del self._counts[same:]
+        self.fresh = len(self)
         self._settings = settings
         at = self._length
         if same:  # the end of a fragment is that of its last block, but for closing signs
@@ -82,6 +83,13 @@ class Layout:
             self._add(fragment_blocks(fragment), at, piece)
             at += len(fragment) + 1
         self._fragments = wire.fragments
+        if before is not None:
+            pairs = zip(before, self.digests, strict=False)
+            self.fresh = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    def knows_head(self, wire: Wire) -> bool:
+        """Whether a request begins with the head of the one before, under the same settings."""
+        return (wire.head_id, seed_of(wire, FOR_ALL)) == (self.head_id, self._seed)
 
     def block_at(self, offset: int) -> int:
         """The block that holds a mark, or a byte, at this offset of the body without marks."""
@@ -115,16 +123,20 @@ class Layout:
         position = self.positions[-1] if self.digests else 0
         run = self._runs[-1] if self.digests else ""
         for block in blocks:
-            digest = blake2b(digest + block.role.encode() + b"\0" + block.raw, digest_size=16).digest()
-            total += self.measure(block)
             position += not block.run or block.run != run
             run = block.run
-            self.digests.append(digest)
-            self.sums.append(total)
-            self.positions.append(position)
-            self.ends.append(at + block.end)
-            self._runs.append(run)
-            self._roles.append(sys.intern(block.role))
+            weight, size = self.measure(block), len(block.raw)
+            step = self.chunk or size or 1
+            for begin in range(0, size or 1, step):
+                part = block.raw[begin : begin + step]
+                digest = blake2b(digest + block.role.encode() + b"\0" + part, digest_size=16).digest()
+                total += weight * len(part) / size if size else weight
+                self.digests.append(digest)
+                self.sums.append(total)
+                self.positions.append(position)
+                self.ends.append(at + block.end - max(size - begin - len(part), 0))
+                self._runs.append(run)
+                self._roles.append(sys.intern(block.role))
 
 
 def seed_of(wire: Wire, names: tuple[str, ...]) -> bytes:

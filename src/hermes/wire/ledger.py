@@ -33,7 +33,7 @@ class Ledger:
     def knows(self, wire: Wire) -> bool:
         """Whether the head of a call is that of the one before, so that it need not be given again."""
         cache = self._caches.get((wire.provider, wire.model))
-        return cache is not None and cache.layout.head_id == wire.head_id
+        return cache is not None and cache.layout.knows_head(wire)
 
     def expect(self, wire: Wire, profile: ModelProfile) -> Prediction:
         """What the cache should make of the next call; to be asked once for each, before `enter`."""

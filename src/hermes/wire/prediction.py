@@ -17,6 +17,8 @@ Expectation = Literal[
     "first", "hit", "changed", "expired", "minimum", "look-back", "race", "unmarked", "no cache", "abstained"
 ]
 LOOK_BACK = 20
+CHUNK = 256
+"""Bytes to which a change is narrowed down where caches keep whole prefixes, token by token."""
 ENTRIES = 256
 """So many prefixes are remembered as cached, the last used."""
 TIPS = 8
@@ -82,7 +84,7 @@ class Forecaster:
     _bare: int = 0  # tokens of the request before, when it had no mark at all
 
     def __post_init__(self) -> None:
-        self.layout = Layout(self.measure)
+        self.layout = Layout(self.measure, 0 if self.by_marks else CHUNK)
 
     # -- before -------------------------------------------------------------------------------------------
 

@@ -152,7 +152,7 @@ def _finding(
     elif not short and (expected.ideal or usage.cache_read):
         found = _Finding("hit", "all that had been sent before came from the cache")
     elif why == "hit":
-        found = _broken(wire, before)
+        found = _broken(wire, before, forecaster)
     else:
         found = _by_rule(wire, before, expected, prompt)
     return found
@@ -252,7 +252,7 @@ def _dropped(wire: Wire, forecaster: Forecaster, expected: Prediction) -> _Findi
     )
 
 
-def _broken(wire: Wire, before: Wire) -> _Finding:
+def _broken(wire: Wire, before: Wire, forecaster: Forecaster) -> _Finding:
     """A miss that the rules did not foresee: same bytes, in time, within reach."""
     key = "prompt_cache_key"
     if wire.settings.get(key) != before.settings.get(key):
@@ -269,15 +269,18 @@ def _broken(wire: Wire, before: Wire) -> _Finding:
             f"{wire.served} answered this call, {before.served} the one before",
             "name the dated version of the model",
         )
+    ttls = forecaster.rules.ttls
+    promised = forecaster.by_marks or bool(ttls and ttls[0].seconds)
+    when = "in time" if promised else f"{_time(wire.at - before.at)} later, for which no lifetime is promised"
     if wire.route and wire.route == before.route:
         return _Finding(
             "evicted",
-            f"same bytes, in time, served by {wire.route} as before: the provider had dropped the prefix",
+            f"same bytes, {when}, served by {wire.route} as before: the provider had dropped the prefix",
             "nothing can be done here; when it happens often, ask for a longer lifetime",
         )
     return _Finding(
         "unknown",
-        "same bytes, in time, within reach: the provider dropped the prefix, or another worker served the "
+        f"same bytes, {when}, within reach: the provider dropped the prefix, or another worker served the "
         "call; it does not say who did",
     )
 
