@@ -97,6 +97,12 @@ def mark_policy(settings: object, rules: CacheRules) -> tuple[MarkPolicy, tuple[
         if key not in _SETTINGS or (flag and not isinstance(given[key], bool)):
             expected = f"{key} takes true or false" if flag else f"known are {', '.join(_SETTINGS)}"
             notices.append(Notice("warning", f"cache.{key} is passed over: {expected}"))
+    if (kept := given.get("keep_bodies")) is not None:
+        from hermes.sessions.bodies import Retention  # most keep everything
+
+        if Retention.read(kept) is None:
+            text = f"cache.keep_bodies is passed over: it takes 30 days, or a number of calls, not {kept!r}"
+            notices.append(Notice("warning", text))
     messages = lifetime("ttl", "")
     prompt = lifetime("prompt_ttl", messages)
     if _seconds(prompt, rules) < _seconds(messages, rules):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from hermes.contracts import ModelProfile
-from hermes.errors import StoreError
+from hermes.errors import BytesGone, StoreError
 from hermes.sessions.contract import Store
 from hermes.sessions.records import CallRecord
 from hermes.wire.blocks import elements
@@ -50,6 +50,7 @@ class Ledger:
             self.before = wire
 
     def cache(self, wire: Wire, profile: ModelProfile) -> Forecaster:
+        """What is thought to be in the cache that a call would be served from."""
         key = wire.provider, wire.model
         if key not in self._caches:
             self._caches[key] = Forecaster(profile.cache, self.measure or measure_for(profile), self.exact)
@@ -73,12 +74,15 @@ async def read_calls(store: Store, session_id: str) -> tuple[tuple[Wire, CallRec
             fragments = await store.fragments(session_id, call.epoch)
             gone |= {call.epoch} if any(f.gone for f in fragments) else set()
             sent[call.epoch] = tuple(f.body for f in fragments)
+        try:
+            for digest in () if call.epoch in gone else (call.head, call.tail):
+                if digest not in blobs:
+                    blobs[digest] = await store.blob(session_id, digest)
+        except BytesGone:
+            gone.add(call.epoch)
         if call.epoch in gone:
             found.append((replace(wire_of(call, provider, b"", (), b""), gone=True), call))
             continue
-        for digest in (call.head, call.tail):
-            if digest not in blobs:
-                blobs[digest] = await store.blob(session_id, digest)
         own, tail = split_tail(blobs[call.tail])
         pieces = (*sent[call.epoch][: call.fragments], *own)
         reason = reasons.get(call.epoch, "") if call.epoch != epoch and call.epoch else ""

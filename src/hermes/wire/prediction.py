@@ -78,7 +78,7 @@ class Forecaster:
     _tips: list[_Tip] = field(default_factory=list)
     _tip: bytes = b""
     _best: bytes = b""
-    _anchors: list[tuple[int, int]] = field(default_factory=list)  # the same, by block, for the layout
+    _anchors: list[tuple[int, int]] = field(default_factory=list)  # blocks, and tokens to there as reported
     _scale: float = 1.0
     _short: bool = False
     _bare: int = 0  # tokens of the request before, when it had no mark at all
@@ -161,15 +161,15 @@ class Forecaster:
         """What could be read at best, why it is not, the rule's number and what was found against it."""
         if self._bare:
             return self._bare, "unmarked", 0, 0.0
-        if not self._tip:
+        entry = self._entries.get(self._tip)
+        if entry is None:
             return 0, ("minimum" if self._short else "first"), self.rules.minimum_tokens or 0, 0.0
-        return self._missed(wire, best, reach, marks)
+        return self._missed(wire, entry, best, reach, marks)
 
     def _missed(
-        self, wire: Wire, best: int, reach: int, marks: list[tuple[int, float]]
+        self, wire: Wire, entry: _Entry, best: int, reach: int, marks: list[tuple[int, float]]
     ) -> tuple[int, Expectation, int, float]:
         """The same, when the request before left an entry."""
-        entry = self._entries[self._tip]
         at = entry.at if self.layout.has(self._tip, entry.at) else -1
         behind = next((m for m, _ in marks if m >= at), -1)
         if 0 <= at <= best:
