@@ -244,6 +244,17 @@ def test_texts_and_arguments_that_look_like_marks_are_left_alone() -> None:
             ["cache.ttl: 2h is not a lifetime of this model (5m, 1h); it is passed over"],
         ),
         (
+            {"keep_bodies": "a while", "diagnostics": True},
+            MarkPolicy(ask=True),
+            ["cache.keep_bodies is passed over: it takes 30 days, or a number of calls, not 'a while'"],
+        ),
+        ({"keep_bodies": 9}, MarkPolicy(), []),
+        (
+            {"diagnostics": 1},
+            MarkPolicy(),
+            ["cache.diagnostics is passed over: diagnostics takes true or false"],
+        ),
+        (
             {"tll": "1h"},
             MarkPolicy(),
             ["cache.tll is passed over: known are diagnostics, keep_bodies, marks, prompt_ttl, ttl"],
