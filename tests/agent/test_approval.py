@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hermes.agent.approval import Approval, allow_for_good
+from hermes.agent.dispatch import MAX_CHARS
 from hermes.config import load_config
 from hermes.messages import ToolCall
 from hermes.model_tools import from_outside, toolbox, unknown_tools
@@ -250,3 +251,17 @@ def test_a_name_in_the_configuration_that_means_nothing_is_told() -> None:
     assert unknown_tools(None, tools) == ()
     (notice,) = unknown_tools(["files", "far", "terminal", "fils"], tools)
     assert notice.text.startswith("tools.enabled names 'fils', which is no tool and no toolset")
+
+
+@pytest.mark.parametrize("size", [150_000, 150_001, 700_000, 5_000_000])
+def test_what_any_tool_gives_back_is_bounded(play: Any, size: int) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("look")
+        (result,) = [m["content"] for m in talk.last_messages() if m["role"] == "tool"]
+        if size <= MAX_CHARS:
+            assert result == "é" * size
+        else:
+            half = "é" * (MAX_CHARS // 2)
+            assert result == f"{half}\n[… {size - MAX_CHARS:,} characters are left out …]\n{half}"
+
+    play(scene, [Step(calls=(call("look"),)), "done"], [make_tool("look", lambda: "é" * size)])

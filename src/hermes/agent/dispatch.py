@@ -141,10 +141,14 @@ async def _guarded(tool: Tool, call: ToolCall, context: ToolContext, guard: Guar
 
 def _fit(text: str) -> str:
     """The text of a result without secrets and of bounded length; it says so where something is missing."""
+    left = max(0, len(text) - 4 * MAX_CHARS)  # nobody waits for what is not shown to be searched
+    if left:
+        text = text[: 2 * MAX_CHARS] + text[-2 * MAX_CHARS :]
     text, hidden = hide_secrets(text, secrets())
-    if len(text) > MAX_CHARS:
+    left += max(0, len(text) - MAX_CHARS)
+    if left:
         half = MAX_CHARS // 2
-        text = f"{text[:half]}\n[… {len(text) - 2 * half:,} characters are left out …]\n{text[-half:]}"
+        text = f"{text[:half]}\n[… {left:,} characters are left out …]\n{text[-half:]}"
     if hidden:
         text += f"\n[secrets were hidden here: {', '.join(hidden)}; they stay as they are where they stand]"
     return text
