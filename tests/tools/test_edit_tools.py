@@ -165,6 +165,22 @@ def test_the_plan_tells_the_change_and_makes_none(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text() == "one\n"
 
 
+def test_patches_of_sub_agents_side_by_side_do_not_lose_each_other(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("".join(f"line {n:02};\n" for n in range(40)))
+
+    async def one(number: int) -> str:
+        change = {"path": "a.txt", "old_string": f"line {number:02};", "new_string": f"new {number:02};"}
+        return await patch.call(json.dumps(change), ToolContext(cwd=str(tmp_path)))
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*(one(number) for number in range(40)))
+
+    asyncio.run(all_at_once())
+    assert not patch.parallel
+    assert not write_file.parallel
+    assert (tmp_path / "a.txt").read_text() == "".join(f"new {n:02};\n" for n in range(40))
+
+
 LINES = st.lists(
     st.tuples(st.text("ab \té", max_size=4), st.sampled_from(["\n", "\r\n", "\r"])), min_size=1, max_size=8
 )
