@@ -59,6 +59,15 @@ def test_marks_encoding_line_ends_and_foreign_bytes_stay(tmp_path: Path, before:
     assert (tmp_path / "a.txt").read_bytes() == after
 
 
+def test_bytes_that_are_no_text_are_not_lost_by_copying_what_stands_for_them(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"caf\xe9\nb\n")
+    assert "not valid UTF-8" in refused(tmp_path, "caf\ufffd\nb", "caf\ufffd\nc")
+    with pytest.raises(ToolError, match="not valid UTF-8"):
+        call(write_file, tmp_path, path="a.txt", content="caf\ufffd\n")
+    edit(tmp_path, "caf\ufffd", "café")
+    assert (tmp_path / "a.txt").read_bytes() == "café\nb\n".encode()
+
+
 def test_the_mode_stays_and_a_link_stays_a_link(tmp_path: Path) -> None:
     script = tmp_path / "run.sh"
     script.write_text("echo a\n")

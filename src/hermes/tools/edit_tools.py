@@ -35,6 +35,7 @@ async def write_file(context: ToolContext, path: str, content: str) -> str:
 def _written(context: ToolContext, path: str, content: str) -> tuple[FileText, str]:
     _refuse_unfit(path, content)
     file = load(absolute(context.cwd, path))
+    _keep_bytes(file, content, path)
     raw = content.replace("\n", file.newline) if file.exists and "\r" not in content else content
     return file, raw
 
@@ -70,6 +71,7 @@ def _patched(
     file = load(absolute(context.cwd, path))
     if not file.exists:
         raise ToolError(f"there is no file {path} to patch; write_file makes one")
+    _keep_bytes(file, new, path)
     text = file.text
     match = find(text, old, new)
     if not match.places:
@@ -88,6 +90,14 @@ def _refuse_unfit(path: str, *texts: str) -> None:
                 f"{path}: the text holds {MARK}…], which stands for a secret that was hidden from you; "
                 "quote only what is around it, so that the secret stays as it is"
             )
+
+
+def _keep_bytes(file: FileText, new: str, path: str) -> None:
+    if "\ufffd" in new and file.has_foreign_bytes:
+        raise ToolError(
+            f"{path} has bytes that are not valid UTF-8, and the new text has \ufffd where they were shown; "
+            "quote only what is around them, so that they stay as they are"
+        )
 
 
 def _not_found(text: str, old: str, new: str, path: str) -> str:

@@ -19,6 +19,7 @@ from hermes.tooling import ToolError
 
 MAX_BYTES = 64 * 1024 * 1024
 _ERRORS = {"utf-8": "surrogateescape"}  # elsewhere a bad byte has no place to stay in
+_FOREIGN = re.compile("[\udc80-\udcff]")
 _ENDS = re.compile("\r\n|\r|\n")
 
 
@@ -36,6 +37,11 @@ class FileText:
     def text(self) -> str:
         """The text with `\\n` line ends; what is not text shows as U+FFFD, as `read_file` shows it."""
         return _shown(_ENDS.sub("\n", self.raw))
+
+    @property
+    def has_foreign_bytes(self) -> bool:
+        """Whether some of it is not valid UTF-8."""
+        return _FOREIGN.search(self.raw) is not None
 
     @property
     def newline(self) -> str:
@@ -91,7 +97,7 @@ def load(path: str) -> FileText:
 
 
 def _shown(raw: str) -> str:
-    return raw if raw.isascii() else re.sub("[\udc80-\udcff]", "\ufffd", raw)
+    return raw if raw.isascii() else _FOREIGN.sub("\ufffd", raw)
 
 
 def _usual_mode(folder: str) -> int:
