@@ -12,6 +12,7 @@ import pytest
 from hermes.agent.approval import Approval, allow_for_good
 from hermes.agent.dispatch import MAX_CHARS
 from hermes.config import load_config
+from hermes.errors import UsageError
 from hermes.messages import ToolCall
 from hermes.model_tools import from_outside, toolbox, unknown_tools
 from hermes.paths import Home
@@ -265,3 +266,8 @@ def test_what_any_tool_gives_back_is_bounded(play: Any, size: int) -> None:
             assert result == f"{half}\n[… {size - MAX_CHARS:,} characters are left out …]\n{half}"
 
     play(scene, [Step(calls=(call("look"),)), "done"], [make_tool("look", lambda: "é" * size)])
+
+
+def test_a_mode_that_there_is_not_is_refused_at_once(world: Path) -> None:
+    with pytest.raises(UsageError, match="there is no approval mode 'never'; there are ask, auto, yolo"):
+        policy(world, "never")

@@ -11,9 +11,10 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes.bulkhead import behind_bulkhead
+from hermes.errors import UsageError
 from hermes.messages import ToolCall
 from hermes.paths import Home
 from hermes.prompts import prompt_text
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # what judges is imported with the first call that is judged
     from hermes.security.dangers import Danger
     from hermes.security.where import Ground
 
-Mode = Literal["ask", "auto", "yolo"]
+MODES = ("ask", "auto", "yolo")
 CHOICES = ("once", "session", "always", "no")
 _YES = {"once": "once", "yes": "once", "y": "once", "session": "session", "s": "session", "always": "always"}
 _NO = frozenset({"no", "n", "never", "deny"})
@@ -49,8 +50,7 @@ def _forget(entry: str) -> None:
 class Approval:
     """The policy of one conversation, and what its person has allowed so far.
 
-    `project` and `hermes` are where it works and Hermes' home.
-
+    `project` and `hermes` are where it works and Hermes' home; UsageError for a `mode` that there is not.
     `allow` holds entries: the name of a tool or toolset; `terminal: words` for commands that begin with
     these words, or are these word for word; `tool: path` for what lies there. `remember` keeps one for good.
     """
@@ -64,6 +64,10 @@ class Approval:
     _ground: Ground | None = None
     _session: list[str] = field(default_factory=list)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise UsageError(f"there is no approval mode {self.mode!r}; there are {', '.join(MODES)}")
 
     @property
     def ground(self) -> Ground:
