@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,11 @@ from hypothesis import strategies as st
 from hermes.agent.context_kinds import Candidate, ContextKind
 from hermes.agent.path_rules import PathRule
 from hermes.agent.subdirectory_hints import SubdirectoryHintTracker
+from hermes.providers.scripted import Step, call
+from tests.agent.talk import Talk, make_tool
 from tests.world import write
+
+Play = Callable[..., Talk]
 
 NO_FILE = Candidate(ContextKind("cursor", (), "cwd"), "", "")
 
@@ -58,6 +63,31 @@ def test_a_rule_is_told_once_with_the_first_file_that_fits(tmp_path: Path) -> No
         ".cursor/rules/ts.mdc holds for files that match *.ts, src/*.js:\n\nUse types.\n</added>"
     )
     assert tracker.check({"path": "src/b.js"}).annexes == ()
+
+
+def test_a_folder_is_no_file_that_fits(tmp_path: Path) -> None:
+    write(tmp_path / ".cursor/rules/src.mdc", "---\nglobs: src/**\n---\nUse types.\n")
+    write(tmp_path / "src/deep/a.py", "")
+    tracker = SubdirectoryHintTracker(tmp_path)
+    assert tracker.check({"path": "src/deep"}).annexes == ()
+    assert len(tracker.check({"path": "src/deep/a.py"}).annexes) == 1
+
+
+def test_rules_wait_behind_another_kind(play: Play) -> None:
+    """Where an AGENTS.md won, Cursor's rules are shut out; where they won, they are told in a session too."""
+
+    async def scene(talk: Talk) -> None:
+        write(talk.project / ".cursor/rules/ts.mdc", "---\nglobs: '*.ts'\n---\nUse types.\n")
+        await talk.say("look")
+        assert "Use types." not in talk.last_messages()[-1]["content"]
+        (talk.project / "AGENTS.md").unlink()
+        talk.agent.reset()
+        await talk.say("look")
+        assert "Use types." in talk.last_messages()[-1]["content"]
+
+    tools = [make_tool("look", lambda path: "seen", takes=["path"])]
+    look = Step(calls=(call("look", '{"path": "a.ts"}'),))
+    play(scene, [look, "Done.", look, "Done."], tools, hints=None)
 
 
 def test_path_rules_of_claude(tmp_path: Path) -> None:

@@ -179,10 +179,11 @@ class SubdirectoryHintTracker:
             notices.append(Notice("info", text, Origin(HINT)))
         found: list[_Found] = []
         for turn, path in enumerate(places.paths):
+            fresh = path not in self._visited
             for folder in self._new_folders(path):
                 if told := self._look(folder, notices):
                     found.append(_Found(turn, folder.count(os.sep), *told))
-            if self._rules != ():
+            if fresh and self._rules != ():
                 found += self._rules_for(turn, path, notices)
         if not found:
             return Hinted((), tuple(notices))
@@ -191,9 +192,11 @@ class SubdirectoryHintTracker:
     def _new_folders(self, path: str) -> list[str]:
         """The folder of a path and those above it that nobody has looked at, outermost first."""
         root = self.project.root
-        if path in self._visited or path in self._looked:
+        if path in self._visited:
             return []
         self._visited.add(path)
+        if path in self._looked:
+            return []
         if not is_inside(path, root):
             path = os.path.realpath(path)
             if not is_inside(path, root):
@@ -215,9 +218,12 @@ class SubdirectoryHintTracker:
             kinds = () if self.barred else self._kinds
             self._rules, told = path_rules(self.project, kinds, decisions)
             notices += told
-        for rule in [rule for rule in self._rules if rule.fits(path)]:
-            self._rules = tuple(r for r in self._rules if r is not rule)
-            if _short(rule.candidate.shown) in self._files or _is_folder(path):
+        fitting = [rule for rule in self._rules if rule.fits(path)]
+        if not fitting or _is_folder(path):
+            return
+        self._rules = tuple(rule for rule in self._rules if rule not in fitting)
+        for rule in fitting:
+            if _short(rule.candidate.shown) in self._files:
                 continue
             loaded = load_file(rule.candidate, self.project, self.reading)
             notices += loaded.notices
