@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from hermes.commands import Conversation, answer
+from hermes.contracts import CacheRules
 from tests.wire.rig import GPT, LONG, Rig
 from tests.world import write
 
@@ -73,3 +76,36 @@ def test_a_part_of_a_text_that_stays_cached_is_foretold(tmp_path: Path) -> None:
     assert last.verdict.cause == "changed"
     assert last.expected.read > 2000
     assert abs(last.expected.read - last.verdict.read) <= 128
+
+
+def test_in_a_conversation(tmp_path: Path) -> None:
+    async def scene(rig: Rig) -> None:
+        talk = Conversation(rig.agent)
+        assert await answer(talk, "/cache") == "Nothing has been asked yet."
+        await rig.say()
+        await rig.say()
+        told = (await answer(talk, "/cache")).splitlines()
+        assert told[0] == "▁█  2 calls, 0 of them missed"
+        assert told[1] == "call 2: hit - all that had been sent before came from the cache"
+        assert (await answer(talk, "/cache 1")).startswith("call 1: first")
+        assert await answer(talk, "/cache 9") == "There is no call 9; this session has made 2."
+        assert (await answer(talk, "/cache x")).startswith("Say /cache for the whole session")
+
+    Rig(tmp_path).play(scene)
+
+
+def test_rules_that_are_not_known_foretell_nothing(tmp_path: Path) -> None:
+    """The bytes alone are compared: a changed prefix is found, an equal one is not blamed on anybody."""
+    unknown = replace(GPT, cache=CacheRules())
+
+    async def scene(rig: Rig) -> None:
+        await rig.say()
+        await rig.say()
+        rig.edit("home/SOUL.md", "Rule 7:", "Rule seven:")
+        await rig.agent.refresh()
+        await rig.say()
+
+    entries = Rig(tmp_path, unknown).play(scene)
+    assert [e.expected.expected for e in entries] == ["abstained"] * 3
+    assert [e.verdict.cause for e in entries] == ["first", "unknown", "changed"]
+    assert "the rules of this provider's cache are not known" in entries[1].verdict.because
