@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -51,6 +52,7 @@ class ActiveMemory:
         self.lane = lane
         self.outbox = outbox
         self.notices: list[Notice] = []
+        self._recording = asyncio.Lock()  # what was said first is recorded first
 
     def tools(self, whose: Whose) -> tuple[Tool, ...]:
         """What the provider offers the model; what is poisoned or has a taken name is left out."""
@@ -159,10 +161,8 @@ class ActiveMemory:
             self.lane.post(self._record_waiting)
 
     async def _record(self, path: str, exchange: Exchange) -> None:
-        import asyncio
-
         try:
-            async with asyncio.timeout(RECORD_TIMEOUT):
+            async with self._recording, asyncio.timeout(RECORD_TIMEOUT):
                 await self.provider.record(exchange)
         except BaseException:
             if path and self.outbox is not None:
@@ -203,8 +203,6 @@ class ActiveMemory:
     async def _within(self, ask: Callable[[], Awaitable[T]], limit: float) -> T:
         if self.lane is not None:
             return await self.lane.wait(ask, limit)
-        import asyncio
-
         try:
             async with asyncio.timeout(limit):
                 return await ask()
