@@ -41,7 +41,8 @@ class Remembers:
 
     async def record(self, exchange: Exchange) -> None:
         await self._do("record")
-        await asyncio.sleep(0.01 if not self.recorded else 0)  # the first takes longest
+        for _ in range(0 if self.recorded else 9):
+            await asyncio.sleep(0)  # the first takes longest
         self.recorded.append(exchange)
 
     def tools(self, whose: Whose) -> Sequence[Tool]:
