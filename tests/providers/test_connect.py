@@ -101,7 +101,11 @@ def test_a_provider_of_ones_own() -> None:
 def test_a_known_provider_elsewhere() -> None:
     endpoint = endpoint_for("anthropic", {"anthropic": {"base_url": "https://proxy.example/v1"}})
     assert endpoint == Endpoint(
-        "anthropic", "https://proxy.example/v1", "anthropic-messages", ("ANTHROPIC_API_KEY",)
+        "anthropic",
+        "https://proxy.example/v1",
+        "anthropic-messages",
+        ("ANTHROPIC_API_KEY",),
+        model="claude-sonnet-5",
     )
     assert endpoint_for("lab", {"lab": "http://lab:1/v1"}) == Endpoint("lab", "http://lab:1/v1")
 

@@ -74,6 +74,7 @@ def resolve(name: str, config: Config, home: Home | None = None) -> tuple[Endpoi
     provider, model = _named(name, config)
     is_default = (provider, model) == _named("", config) if config.model.default else False
     base_url = config.model.base_url if is_default else ""
+    window = config.model.context_window if is_default else None
     if not provider and not base_url:
         provider = _maker(model)
     if not provider and not base_url:
@@ -82,10 +83,10 @@ def resolve(name: str, config: Config, home: Home | None = None) -> tuple[Endpoi
     if endpoint.gguf:
         from hermes.providers.local.weights import find_weights, local_profile
 
-        return endpoint, local_profile(find_weights(endpoint.gguf, config, home or get_hermes_home()), config)
+        path = find_weights(endpoint.gguf, config, home or get_hermes_home())
+        return endpoint, local_profile(path, config, window)
     # A server on this machine is known by what it is, whatever its owner calls it.
     known = "local" if endpoint.is_local and provider.lower() not in registry().aliases else provider
-    window = config.model.context_window if is_default else None
     return endpoint, profile_for(model, known, config.models, window)
 
 

