@@ -182,7 +182,7 @@ class AIAgent:
             )
             for prefilled in turn.prefill if not session.visible else ():
                 session.append(prefilled)
-            events = running.run(*messages)
+            events = self.extensions.watched(running.run(*messages), session, self.model.profile)
             answered = ""
             try:
                 async for event in events:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING
 
+from hermes.config import Config
 from hermes.contracts import Exchange, Whose
 from hermes.memory.scope import MemoryScope
 from hermes.messages import Annex, Message
 from hermes.prompt import PromptSlot
-from hermes.provenance import Notice, Passage
+from hermes.provenance import Notice, Origin, Passage
 from hermes.turns import EphemeralOverlay, Event
 
 if TYPE_CHECKING:
     from hermes.agent.prompt_builder import Sources
-    from hermes.agent.session import Clock
+    from hermes.agent.session import Clock, Session
+    from hermes.agent.telemetry import Telemetry
+    from hermes.contracts import ModelProfile
     from hermes.mcp.fleet import Fleet
     from hermes.memory.active import ActiveMemory
     from hermes.messages import ToolSpec
@@ -32,10 +35,12 @@ class Extensions:
         memory: ActiveMemory | None = None,
         fleet: Fleet | None = None,
         notices: Iterable[Notice] = (),
+        telemetry: Telemetry | None = None,
     ) -> None:
         self.plugins = plugins
         self.memory = memory
         self.fleet = fleet
+        self.telemetry = telemetry
         self.block = Passage()
         self.slots: tuple[PromptSlot, ...] = ()
         self._notices = list(notices)
@@ -45,22 +50,23 @@ class Extensions:
     def of(cls, sources: Sources, store: Store) -> Extensions:
         """Those that the configuration asks for."""
         config, plugins = sources.config, sources.plugins
+        telemetry, unmade = _telemetry(config)
         memory: ActiveMemory | None = None
-        notices: tuple[Notice, ...] = ()
+        notices = unmade
         if config.memory.provider:
             from hermes.memory.choose import active_memory
 
             others = {name: make for name, (_, make) in plugins.providers.items()} if plugins else {}
-            memory, notices = active_memory(sources.home, config, sources.policies, store, others)
+            memory, told = active_memory(sources.home, config, sources.policies, store, others)
+            notices = (*notices, *told)
         if not config.mcp.servers:
-            return cls(plugins, memory, None, notices)
+            return cls(plugins, memory, None, notices, telemetry)
         from hermes.mcp.fleet import Fleet
         from hermes.mcp.settings import servers
 
         known, told = servers(config.mcp, sources.home)
-        return cls(
-            plugins, memory, Fleet(known, config.mcp, sources.policies, sources.home), (*notices, *told)
-        )
+        fleet = Fleet(known, config.mcp, sources.policies, sources.home)
+        return cls(plugins, memory, fleet, (*notices, *told), telemetry)
 
     def tools(self, whose: Whose) -> tuple[Tool, ...]:
         """The tools that are there now."""
@@ -111,6 +117,12 @@ class Extensions:
             found += [EphemeralOverlay(Annex("plugin", fenced("plugin", text, name))) for name, text in texts]
         return tuple(found)
 
+    def watched(
+        self, events: AsyncGenerator[Event, None], session: Session, profile: ModelProfile
+    ) -> AsyncGenerator[Event, None]:
+        """The events of a turn, seen by telemetry where it is on."""
+        return self.telemetry.watch(events, session, profile) if self.telemetry else events
+
     def event(self, event: Event, session_id: str) -> None:
         """Tell plugins of something that happened."""
         if self.plugins is not None:
@@ -124,14 +136,17 @@ class Extensions:
     def told(self) -> tuple[Notice, ...]:
         """What a person must be told since this was asked last."""
         own, self._notices = self._notices, []
-        parts = [part.told() for part in (self.plugins, self.memory, self.fleet) if part is not None]
-        return (*own, *(notice for part in parts for notice in part))
+        return (*own, *(notice for part in self._parts for notice in part.told()))
+
+    @property
+    def _parts(self) -> tuple[Plugins | ActiveMemory | Fleet | Telemetry, ...]:
+        parts = (self.plugins, self.memory, self.fleet, self.telemetry)
+        return tuple(part for part in parts if part is not None)
 
     async def close(self) -> None:
         """Let go of everything."""
-        for part in (self.plugins, self.memory, self.fleet):
-            if part is not None:
-                await part.close()
+        for part in self._parts:
+            await part.close()
 
 
 def whose_of(scope: MemoryScope, session_id: str, platform: str) -> Whose:
@@ -141,3 +156,15 @@ def whose_of(scope: MemoryScope, session_id: str, platform: str) -> Whose:
     who = scope.user if scope.chat == "direct" else scope.room
     private = scope.chat == "direct" and bool(who)
     return Whose(session_id, platform, f"{scope.chat}:{scope.platform}:{who}", private)
+
+
+def _telemetry(config: Config) -> tuple[Telemetry | None, tuple[Notice, ...]]:
+    """Telemetry where it is on; without its libraries a word about how to get them."""
+    if not config.telemetry.enabled:
+        return None, ()
+    try:
+        from hermes.agent.telemetry_export import telemetry_of
+    except ImportError:
+        text = "telemetry is on, and its libraries are not there: pip install 'hermes-lucid[otel]'"
+        return None, (Notice("warning", text, Origin("telemetry")),)
+    return telemetry_of(config), ()

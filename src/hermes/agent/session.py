@@ -32,6 +32,9 @@ from hermes.sessions.records import (
 
 if TYPE_CHECKING:
     from hermes.wire.ledger import Ledger
+    from hermes.wire.verdict import Verdict
+
+    Witness = Callable[[CallRecord, ModelRequest, ModelProfile, Verdict | None], None]
 
 Clock = Callable[[], datetime]
 
@@ -81,7 +84,8 @@ class Session:
 
     `record` is without the prompt and the tools, which stand beside it. `answered` says how many messages, in
     how many fragments, the last answered call of the epoch had; `last` is what the last call used;
-    `interrupted`, that the last turn of another process did not come to its end.
+    `interrupted`, that the last turn of another process did not come to its end. A `witness` is told of each
+    call, with the verdict on it.
     """
 
     record: SessionRecord
@@ -106,7 +110,9 @@ class Session:
     _known_blobs: set[str] = field(default_factory=set)
     _opening: tuple[SystemPrompt | None, tuple[str, ...], str] = (None, (), "")  # made once for each prompt
     _head: tuple[tuple[object, ...], str] = ((), "")  # what the last head was made from, and its digest
+    witness: Witness | None = None
     _ledger: Ledger | None = None
+    _verdict: Verdict | None = None
     _past: tuple[CallRecord, ...] = ()  # calls of the epoch that another process made
     _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the prompt that was last noted, and its digest
     _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
@@ -294,6 +300,9 @@ class Session:
         noted = self._made_from(self._foretold(noted, request, codec, profile), profile)
         self.usage, self.last = self.usage.plus(call.usage), call.usage
         self._unsaved.calls.append(noted)
+        if self.witness:
+            self.witness(noted, request, profile, self._verdict)
+            self._verdict = None
 
     def _foretold(
         self, call: CallRecord, request: ModelRequest, codec: Codec, profile: ModelProfile
@@ -306,7 +315,7 @@ class Session:
         tail = codec.tail(request, profile)
         wire = wire_of(call, profile.provider, b"", request.fragments, tail)
         try:
-            if not ledger.knows(wire):
+            if self.witness or not ledger.knows(wire):
                 wire = replace(wire, head=codec.head(request, profile))
             past, self._past = self._past, ()
             for before in past:
@@ -315,6 +324,11 @@ class Session:
                     ledger.expect(wire_of(before, profile.provider, wire.head, sent, tail), profile)
                     ledger.enter(wire_of(before, profile.provider, wire.head, sent, tail))
             expected = ledger.expect(wire, profile)
+            if self.witness:
+                from hermes.wire.verdict import judge
+
+                cache = ledger.cache(wire, profile)
+                self._verdict = judge(wire, ledger.before, cache, expected, profile, self.prompt)
             ledger.enter(wire)
         except (ValueError, RecursionError):  # a wire that cannot be read; nothing is foretold
             return call

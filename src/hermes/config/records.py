@@ -191,6 +191,15 @@ class DelegationConfig(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TelemetryConfig(_Record):
+    """`telemetry:`. `endpoint` is an OTLP/HTTP receiver; empty leaves it to the SDK. `content` adds texts."""
+
+    enabled: bool = False
+    endpoint: str = ""
+    content: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Config(_Record):
     """What config.yaml says, with the defaults where it says nothing or nothing usable.
 
@@ -214,6 +223,7 @@ class Config(_Record):
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     delegation: DelegationConfig = field(default_factory=DelegationConfig)
     local: LocalConfig = field(default_factory=LocalConfig)
+    telemetry: TelemetryConfig = field(default_factory=TelemetryConfig)
     models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
     free: Mapping[str, object] = field(default_factory=_nothing)
     notices: tuple[Notice, ...] = ()
@@ -222,13 +232,16 @@ class Config(_Record):
     def digest(self) -> str:
         """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
 
-        The free sections, `compaction`, `delegation`, `local` and `sessions` stand apart: nothing in them
-        shapes a prompt. What `plugins` and `mcp` bring to one is seen in its sections; their settings may
-        hold secrets. Of `tools` only `enabled` counts.
+        The free sections, `compaction`, `delegation`, `local`, `sessions` and `telemetry` stand apart:
+        nothing in them shapes a prompt. What `plugins` and `mcp` bring to one is seen in its sections; their
+        settings may hold secrets. Of `tools` only `enabled` counts.
         """
         import json
 
-        apart = ("compaction", "delegation", "free", "local", "mcp", "notices", "plugins", "sessions")
+        apart = (
+            *("compaction", "delegation", "free", "local", "mcp"),
+            *("notices", "plugins", "sessions", "telemetry"),
+        )
         kept = (f.name for f in fields(self) if f.name not in apart)
         values = {name: plain(getattr(self, name)) for name in kept}
         values["tools"] = {"enabled": plain(self.tools.enabled)}

@@ -276,6 +276,9 @@ KEYS: tuple[Key, ...] = (
     Key(
         "local.states_mb", whole(0), "The most megabytes of prompts that were read, kept for the next start."
     ),
+    Key("telemetry.enabled", FLAG, "Whether spans and metrics are sent by OpenTelemetry."),
+    Key("telemetry.endpoint", forms.ADDRESS, "Where to, over OTLP/HTTP; empty is what OTEL_… variables say."),
+    Key("telemetry.content", FLAG, "Whether they have the texts of prompts, messages and tools."),
     Key(
         "models",
         mapped(_FACTS, "a mapping from parts of model names to facts"),
