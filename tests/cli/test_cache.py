@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 from tests.cli.runner import hermes
 from tests.wire.rig import Rig
@@ -59,3 +60,30 @@ def test_report(tmp_path: Path) -> None:
     assert hermes("cache", "report", "--since", "2199-01-01", home=home, cwd=tmp_path).out.startswith(
         "no session has made a call\n"
     )
+
+
+def test_simulate(tmp_path: Path) -> None:
+    rig = played(tmp_path)
+    session, home = rig.agent.session_id, tmp_path / "home"
+    plot = tmp_path / "plot.svg"
+    done = hermes("cache", "simulate", session, "--plot", str(plot), home=home, cwd=tmp_path)
+    assert done.code == 0, done.err
+    rows = [line[:28].strip() for line in done.out.splitlines()]
+    assert rows[:5] == [
+        "policy",
+        "as reported",
+        "as it was sent",
+        "no marks",
+        "marks on the prompt alone",
+    ]
+    assert "prices of claude-sonnet-4-5: genai-prices" in done.out
+    assert ElementTree.parse(plot).getroot().tag.endswith("svg")
+    done = hermes("cache", "simulate", "--model", "openai:gpt-4o", "--json", home=home, cwd=tmp_path)
+    data = json.loads(done.out)
+    assert data["sessions"] == [session]
+    told = {p["policy"]: p for p in data["policies"]}
+    assert told["as reported"]["tokens"]["output"] == told["no marks"]["tokens"]["output"]
+    assert told["no marks"]["tokens"]["read"] == 0
+    assert told["answered by gpt-4o"]["cost"] < told["no marks"]["cost"]
+    done = hermes("cache", "simulate", "--plot", "x.png", home=home, cwd=tmp_path)
+    assert (done.code, "must end in .svg" in done.err) == (2, True)

@@ -10,6 +10,7 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
     "prune": ("hermes.cli.cache_prune:command", "Take away the bodies of old requests."),
     "report": ("hermes.cli.cache_report:command", "What came from the cache, and what did not."),
     "import": ("hermes.cli.cache_import:command", "What the cache made of another application's calls."),
+    "simulate": ("hermes.cli.cache_simulate:command", "What other ways to use the cache would have cost."),
     "why": ("hermes.cli.cache_why:command", "Why a call did not come from the cache."),
 }
 

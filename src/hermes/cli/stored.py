@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes.cli.build import Built
     from hermes.messages import ToolSpec
     from hermes.sessions.records import SessionSummary
+    from hermes.wire.past import Past
     from hermes.wire.review import Entry, ProfileFor
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ def review_session(name: str) -> tuple[Entry, ...]:
     from hermes.cli.sessions import use_store
     from hermes.wire.review import review
 
-    profile = _known_profiles()
+    profile = known_profiles()
 
     async def look(store: Store) -> tuple[Entry, ...]:
         return await review(store, await store.resolve(name), profile)
@@ -83,7 +84,7 @@ def review_sessions(since: str, limit: int) -> list[tuple[SessionSummary, tuple[
     from hermes.cli.sessions import use_store
     from hermes.wire.review import review
 
-    profile = _known_profiles()
+    profile = known_profiles()
 
     async def look(store: Store) -> list[tuple[SessionSummary, tuple[Entry, ...]]]:
         return [
@@ -95,7 +96,22 @@ def review_sessions(since: str, limit: int) -> list[tuple[SessionSummary, tuple[
     return use_store(look)
 
 
-def _known_profiles() -> ProfileFor:
+def pasts_of(names: tuple[str, ...], since: str, limit: int) -> list[Past]:
+    """These stored sessions as they are played again, or the last used, none last used before `since`."""
+    from hermes.cli.sessions import use_store
+    from hermes.wire.past import read_past
+
+    async def look(store: Store) -> list[Past]:
+        if names:
+            return [await read_past(store, await store.resolve(name)) for name in names]
+        found = await store.list(limit=limit)
+        return [await read_past(store, s.id) for s in found if s.updated >= since and s.calls]
+
+    return use_store(look)
+
+
+def known_profiles() -> ProfileFor:
+    """What is known of models, with what config.yaml says of them."""
     from hermes.config import load_config
     from hermes.paths import get_hermes_home
     from hermes.providers.profiles import profile_for

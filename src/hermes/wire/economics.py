@@ -185,3 +185,13 @@ def first_that_pays(rates: Rates, write: float | None) -> int | None:
     # write + (n - 1) read < n plain
     least = (write - rates.read) / (rates.uncached - rates.read)
     return max(math.floor(least) + 1, 1)
+
+
+def pings_that_pay(profile: ModelProfile) -> int:
+    """How many times a cached prefix can be read again for what it costs to write it once more; 0 where
+    nothing is known of that, or where the cache promises no lifetime.
+    """
+    rates, ttls = Rates.of(profile), profile.cache.ttls
+    if not ttls or not ttls[0].seconds or rates.write is None or not rates.read:
+        return 0
+    return max(int((rates.write - rates.read) / rates.read), 0)
