@@ -150,11 +150,11 @@ class AIAgent:
         """One turn, event by event; the last is `TurnEnded`."""
         session = await self._hold(turn.text)
         try:
+            self._extend()
             if self.compactor.due(session, self.model.profile, turn.text):
                 async with aclosing(self._summarise(session)) as summarising:
                     async for event in summarising:
                         yield event
-            self._extend()
             whose = self._whose(session.record.id)
             added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
             messages, notices = self._said(
