@@ -41,6 +41,7 @@ READING = [
     'cd "$(git rev-parse --show-toplevel)" && ls *.md',
     'for f in *.py; do wc -l "$f"; done',
     "FOO=1 rg -n pattern",
+    "date +%F; date -u; hostname; go version",
     "find . -name '*.py' -newer x",
 ]
 WORKING = [
@@ -65,6 +66,10 @@ WORKING = [
     "git log --ext-diff",
     "rg --pre ./run x",
     "uniq a b",
+    "date 01010101",
+    "hostname other",
+    "xxd a b",
+    "go env -w A=b",
 ]
 
 

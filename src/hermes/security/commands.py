@@ -277,7 +277,7 @@ def _reads(data: Table, command: Command, name: str) -> bool:
     if name in data.data["readers"]:
         unmade = data.set("readers", name)
         wanted = data.data["reading_words"].get(name)
-        if wanted and not (parts.plain and re.fullmatch(wanted, parts.plain[0].text)):
+        if wanted and parts.plain and not re.fullmatch(wanted, parts.plain[0].text):
             return False
         return not _has(parts.options, unmade) and not ("*" in unmade and parts.plain)
     subs = data.data["reading_subs"]
