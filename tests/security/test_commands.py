@@ -66,6 +66,7 @@ WORKING = [
     "git log --ext-diff",
     "rg --pre ./run x",
     "uniq a b",
+    "sort a >> -",
     "date 01010101",
     "hostname other",
     "xxd a b",
@@ -243,6 +244,16 @@ def test_what_is_too_deep_or_too_long_is_no_safe_command(ground: Ground, command
     found = judged(ground, command)
     assert not found.only_reads
     assert found.dangers
+
+
+@pytest.mark.parametrize("script", ["µß{\U000d3bc7\x9f", "{\U0010ffff..\uffff}", "\u3000{\u3000}", "é{é,é}"])
+def test_no_character_takes_the_parser_down(script: str) -> None:
+    assert "".join(word.text for command in parse(f"echo {script}").commands for word in command.words)
+
+
+def test_words_beyond_ascii_are_kept() -> None:
+    (command,) = parse("rm -r 'é ü'/\"日本\"/x$'\\t'ß").commands
+    assert command.texts == ("rm", "-r", "é ü/日本/x\tß")
 
 
 def test_words_are_read_as_bash_reads_them() -> None:

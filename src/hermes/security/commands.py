@@ -303,6 +303,8 @@ def _moved(found: _Judge, command: Command) -> None:
 def _paths(found: _Judge, command: Command, name: str) -> None:
     """The files that a command changes, and the private ones among those it names."""
     for word in _changed(found.table, command, name):
+        if word.text == "-":  # its standard output
+            continue
         _written(found, word, name)
     for word in command.words[1:]:
         for text in {word.text, word.text.rpartition("=")[2], word.text.rpartition("@")[2]}:
@@ -344,7 +346,7 @@ def _written(found: _Judge, target: Word, by: str) -> None:
     """A file that is changed: a danger where it lies outside the project or in a protected place."""
     if by == ">&" and (target.text.isdigit() or target.text == "-"):
         return
-    if target.text in ("/dev/null", "/dev/stdout", "/dev/stderr", "-"):
+    if target.text in ("/dev/null", "/dev/stdout", "/dev/stderr"):
         return
     found.only_reads = False
     nowhere = found.cwd is None and not os.path.isabs(target.text)

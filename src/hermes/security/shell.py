@@ -74,6 +74,18 @@ class Script(NamedTuple):
     sound: bool
 
 
+_BEYOND_ASCII = bytes(byte if byte < 0x80 else ord("x") for byte in range(256))
+
+
+def for_parser(source: bytes) -> bytes:
+    """A script as the parser is given it, of the same length: every byte beyond ASCII is an `x`.
+
+    The grammar's scanner looks characters up in a table that ends sooner, and takes the process with it;
+    to bash all of them are letters like any other.
+    """
+    return source.translate(_BEYOND_ASCII)
+
+
 def parse(script: str, variables: dict[str, str] | None = None) -> Script:
     """Take a script apart. `variables` are those whose values are known, HOME first of all."""
     source = script.encode("utf-8", "replace")
@@ -82,8 +94,8 @@ def parse(script: str, variables: dict[str, str] | None = None) -> Script:
     import tree_sitter_bash  # 25 ms that only a command pays
     from tree_sitter import Language, Parser
 
-    root = Parser(Language(tree_sitter_bash.language())).parse(source).root_node
-    walk = _Walk(dict(variables or {}))
+    root = Parser(Language(tree_sitter_bash.language())).parse(for_parser(source)).root_node
+    walk = _Walk(source, dict(variables or {}))
     walk.node(root)
     return Script(tuple(walk.commands), walk.sound and not root.has_error)
 
@@ -91,11 +103,20 @@ def parse(script: str, variables: dict[str, str] | None = None) -> Script:
 class _Walk:
     """One way through a syntax tree, collecting the commands."""
 
-    def __init__(self, variables: dict[str, str]) -> None:
+    def __init__(self, source: bytes, variables: dict[str, str]) -> None:
+        self.source = source
         self.variables = variables
         self.commands: list[Command] = []
         self.sound = True
         self.depth = 0
+
+    def text(self, node: Node) -> str:
+        """What stands in the script, which the parser has not seen in full."""
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def name_of(self, assignment: Node) -> str:
+        name = assignment.child_by_field_name("name")
+        return self.text(name) if name is not None else ""
 
     def node(self, node: Node) -> list[Command]:
         """The commands of a node and all below, in order; they are added to the list."""
@@ -124,7 +145,7 @@ class _Walk:
         begun = len(self.commands)
         for child in node.named_children:
             if child.type == "variable_assignment":
-                command.sets.append(_name_of(child))
+                command.sets.append(self.name_of(child))
                 self.inner(child)
             elif child.type.endswith("_redirect"):
                 self.redirect(command, child)
@@ -135,19 +156,19 @@ class _Walk:
         command.inside = self.commands[begun:]
 
     def _declaration_command(self, node: Node) -> None:
-        command = Command([Word(_text(node).split(None, 1)[0])])
+        command = Command([Word(self.text(node).split(None, 1)[0])])
         self.commands.append(command)
         begun = len(self.commands)
         for child in node.named_children:
             if child.type == "variable_assignment":
-                command.sets.append(_name_of(child))
+                command.sets.append(self.name_of(child))
                 self.assign(child)
             else:
                 command.words.append(self.word(child))
         command.inside = self.commands[begun:]
 
     def _variable_assignment(self, node: Node) -> None:
-        self.commands.append(Command(sets=[_name_of(node)]))
+        self.commands.append(Command(sets=[self.name_of(node)]))
         self.assign(node)
 
     def _pipeline(self, node: Node) -> None:
@@ -169,7 +190,7 @@ class _Walk:
                 self.redirect(taker, child, found)
 
     def _function_definition(self, node: Node) -> None:
-        name = _text(node.named_children[0]) if node.named_children else ""
+        name = self.text(node.named_children[0]) if node.named_children else ""
         found = []
         for child in node.named_children[1:]:
             found += self.node(child)
@@ -178,7 +199,7 @@ class _Walk:
 
     def _for_statement(self, node: Node) -> None:
         if node.named_children and node.named_children[0].type == "variable_name":
-            self.variables.pop(_text(node.named_children[0]), None)
+            self.variables.pop(self.text(node.named_children[0]), None)
         self.children(node)
 
     def redirect(self, command: Command, node: Node, before: list[Command] | None = None) -> None:
@@ -193,7 +214,7 @@ class _Walk:
         else:
             for part in parts:
                 if part.type == "heredoc_body":
-                    command.stdin += _text(part)
+                    command.stdin += self.text(part)
                     self.inner(part)
                 elif part.type == "file_redirect":
                     self.redirect(command, part)
@@ -212,9 +233,9 @@ class _Walk:
         value = node.child_by_field_name("value")
         word = self.word(value) if value is not None else Word("")
         if word.known and value is not None and value.type != "array":
-            self.variables[_name_of(node)] = word.text
+            self.variables[self.name_of(node)] = word.text
         else:
-            self.variables.pop(_name_of(node), None)
+            self.variables.pop(self.name_of(node), None)
 
     def inner(self, node: Node) -> None:
         """The commands in the substitutions below a node."""
@@ -241,16 +262,16 @@ class _Walk:
 
     def joined(self, node: Node) -> Word:
         words = [self.word(child) for child in node.named_children]
-        known = all(w.known for w in words) and not _BRACES.search(_text(node))
+        known = all(w.known for w in words) and not _BRACES.search(self.text(node))
         return Word("".join(w.text for w in words), known)
 
     def expansion(self, node: Node) -> Word:
         self.inner(node)
-        return self.variable(_text(node).strip()[2:-1])
+        return self.variable(self.text(node).strip()[2:-1])
 
     def plain(self, node: Node) -> Word:
         self.inner(node)
-        return self.bare(_text(node))
+        return self.bare(self.text(node))
 
     def bare(self, raw: str) -> Word:
         home = self.variables.get("HOME", "")
@@ -260,15 +281,15 @@ class _Walk:
         return Word(_ESCAPED.sub(lambda m: "" if m[1] == "\n" else m[1], raw), known)
 
     def quoted(self, node: Node) -> Word:
-        whole, start = node.text or b"", node.start_byte
+        whole, start = self.source[node.start_byte : node.end_byte], node.start_byte
         parts, known, at = [], True, 1 + (node.type == "translated_string")
         for child in node.named_children:
             parts.append(_unquoted(whole[at : child.start_byte - start]))  # blanks between two expansions
             if child.type == "string_content":
-                parts.append(_unquoted(child.text or b""))
+                parts.append(_unquoted(self.source[child.start_byte : child.end_byte]))
             else:
                 word = self.word(child)
-                raw = _text(child)
+                raw = self.text(child)
                 parts += [raw[: len(raw) - len(raw.lstrip())], word.text]  # the parser counts them in
                 known = known and word.known
             at = child.end_byte - start
@@ -286,24 +307,15 @@ _WORDS: Mapping[str, Callable[[_Walk, Node], Word]] = {
     "extglob_pattern": _Walk.plain,
     "test_operator": _Walk.plain,
     "variable_name": _Walk.plain,
-    "raw_string": lambda walk, node: Word(_text(node)[1:-1]),  # noqa: ARG005
-    "ansi_c_string": lambda walk, node: Word(_ansi_c(_text(node)[2:-1])),  # noqa: ARG005
+    "raw_string": lambda walk, node: Word(walk.text(node)[1:-1]),
+    "ansi_c_string": lambda walk, node: Word(_ansi_c(walk.text(node)[2:-1])),
     "string": _Walk.quoted,
     "translated_string": _Walk.quoted,
     "concatenation": _Walk.joined,
-    "simple_expansion": lambda walk, node: walk.variable(_text(node).lstrip()[1:]),
+    "simple_expansion": lambda walk, node: walk.variable(walk.text(node).lstrip()[1:]),
     "expansion": _Walk.expansion,
 }
 """How each kind of word is read; any other is decided only when it runs."""
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _name_of(assignment: Node) -> str:
-    name = assignment.child_by_field_name("name")
-    return _text(name) if name is not None else ""
 
 
 def _unquoted(data: bytes) -> str:
