@@ -168,3 +168,8 @@ def test_many_values_are_bounded() -> None:
     found = places_of({"paths": [f"d{n}/x" for n in range(100_000)]}, ROOT, ROOT)
     assert len(found.paths) == MOST_PATHS
     assert not found.whole
+
+
+@pytest.mark.parametrize("name", ["µß{\U000d3bc7\x9f", "{\U0010ffff..\uffff}"])
+def test_no_character_takes_the_parser_down(name: str) -> None:
+    assert places_of({"command": f"cat {name} && cat a/é"}, ROOT, ROOT).paths[-1] == os.path.join(ROOT, "a/é")

@@ -251,6 +251,14 @@ def test_no_character_takes_the_parser_down(script: str) -> None:
     assert "".join(word.text for command in parse(f"echo {script}").commands for word in command.words)
 
 
+@pytest.mark.parametrize(
+    "unit", ["a|", "`", '"$(', "a=(", "<<E\n", "{a,", "if a; then ", "rm -r /x;", "x=`a` "]
+)
+def test_a_long_script_takes_bounded_time_and_memory(ground: Ground, unit: str) -> None:
+    found = judged(ground, unit * (190_000 // len(unit)))
+    assert found.dangers
+
+
 def test_words_beyond_ascii_are_kept() -> None:
     (command,) = parse("rm -r 'é ü'/\"日本\"/x$'\\t'ß").commands
     assert command.texts == ("rm", "-r", "é ü/日本/x\tß")

@@ -291,7 +291,10 @@ class _Walk:
 
 def _tree(source: bytes) -> Node | None:
     """The parsed command; None when it takes the parser too many steps."""
+    from hermes.security.shell import for_parser
+
     parser, steps, began = _parser(), 0, time.thread_time()
+    seen = for_parser(source)
 
     def enough(_: int, __: bool) -> bool:
         nonlocal steps
@@ -299,7 +302,7 @@ def _tree(source: bytes) -> Node | None:
         return steps > _STEPS or time.thread_time() - began > _SECONDS
 
     try:
-        tree = parser.parse(lambda at, _: source[at : at + 4096], progress_callback=enough)
+        tree = parser.parse(lambda at, _: seen[at : at + 4096], progress_callback=enough)
     except ValueError:  # what it says when it was told to stop
         parser.reset()  # or it would go on with this one
         return None

@@ -9,6 +9,7 @@ import codecs
 import contextlib
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 LONGEST = 200_000
 """Bytes of a script that is parsed; a longer one is not `sound`."""
-DEEPEST = 200
+DEEPEST, MOST = 200, 1_000
+"""How deep commands may stand in one another, and how many there may be."""
+MOST_PIPES = 500
+"""Of a long pipeline the parser tries so many readings that it runs out of memory."""
+SECONDS = 1.0
+"""Of its own time that the parser gets."""
 
 _ESCAPED = re.compile(r"\\(\n|.)", re.S)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
@@ -89,15 +95,31 @@ def for_parser(source: bytes) -> bytes:
 def parse(script: str, variables: dict[str, str] | None = None) -> Script:
     """Take a script apart. `variables` are those whose values are known, HOME first of all."""
     source = script.encode("utf-8", "replace")
-    if len(source) > LONGEST:
+    if len(source) > LONGEST or source.count(b"|") > MOST_PIPES:
         return Script((), False)
-    import tree_sitter_bash  # 25 ms that only a command pays
-    from tree_sitter import Language, Parser
-
-    root = Parser(Language(tree_sitter_bash.language())).parse(for_parser(source)).root_node
+    root = _tree(for_parser(source))
+    if root is None:
+        return Script((), False)
     walk = _Walk(source, dict(variables or {}))
     walk.node(root)
     return Script(tuple(walk.commands), walk.sound and not root.has_error)
+
+
+def _tree(source: bytes) -> Node | None:
+    """The syntax tree; None for what takes the parser longer than any honest command."""
+    import tree_sitter_bash  # 25 ms that only a command pays
+    from tree_sitter import Language, Parser
+
+    began = time.thread_time()
+
+    def enough(_: int, __: bool) -> bool:
+        return time.thread_time() - began > SECONDS
+
+    parser = Parser(Language(tree_sitter_bash.language()))
+    try:
+        return parser.parse(lambda at, _: source[at : at + 4096], progress_callback=enough).root_node
+    except ValueError:  # what it says when it was told to stop
+        return None
 
 
 class _Walk:
@@ -121,7 +143,7 @@ class _Walk:
     def node(self, node: Node) -> list[Command]:
         """The commands of a node and all below, in order; they are added to the list."""
         begun = len(self.commands)
-        if self.depth >= DEEPEST:
+        if self.depth >= DEEPEST or begun >= MOST:
             self.sound = False
             return []
         self.depth += 1
