@@ -31,7 +31,6 @@ class Service:
     said: list[str] = field(default_factory=list)
     calls: list[tuple[str, str]] = field(default_factory=list)
     fail: int = 0
-    free: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
         from honcho import api_types as api

@@ -49,6 +49,8 @@ class Fleet:
 
     async def start(self, wait: bool = True) -> None:
         """Connect to every server; wait for those that are quick. The others go on connecting."""
+        if not self.connections:
+            return
         if not wait:
             self.lane.post(self._connect_all)
             return
