@@ -12,6 +12,10 @@ import json
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
+from functools import reduce
+from itertools import chain, product
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +32,10 @@ _CODE = (
     "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "invisible.py", "literals.py",
     "normalise.py", "phrases.py", "scan.py", "shapes.py", "tables.json",
 )  # fmt: skip
-_Meaning = tuple[int, tuple[str, ...], bool]
-"""Classes of an entry, the parts behind its first, and whether the last must end a word."""
-# Distances at which two words of a trigger are looked for: a space, ", ", " - ", "** **".
-_DISTANCES = (1, 2, 3, 5)
+_Word = tuple[str, int, tuple[str, ...]]
+"""What is searched for, its bounds, and, where that is several words, the words."""
+_Meanings = dict[_Word, dict[int, int]]
+"""The languages in which a word is in a set of classes."""
 
 
 def families() -> list[dict[str, Any]]:
@@ -46,14 +50,16 @@ def compile_rules() -> dict[str, str]:
     }
     classes = sorted({name for table in lexicon.values() for name in table})
     phrases, shapes = _rules(classes)
-    words = _lexicon(lexicon, classes)
+    meanings = _meanings(lexicon, classes)
+    words = _columns(meanings)
+    anchors = reduce(or_, (phrase.slots[phrase.anchor] for phrase in phrases if not phrase.hidden))
     data = {
         "version": "",
         "spaceless": sum(1 << sorted(lexicon).index(name) for name in _SPACELESS_LANGUAGES),
         "cues": _cues(),
         "phrases": phrases,
         "shapes": shapes,
-        **_signposts([trigger for shape in shapes for trigger in shape.triggers]),
+        **_scouts(meanings, anchors, [trigger for shape in shapes for trigger in shape.triggers]),
     }
     sources = [_HERE.joinpath(name).read_text("utf-8") for name in _CODE]
     data["version"] = hashlib.sha256("".join([_dump(data), _dump(words), *sources]).encode()).hexdigest()[:16]
@@ -92,7 +98,7 @@ def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> Phrase:
     return Phrase(
         rule["id"], family, rule["severity"], rule["why"], slots, rule.get("ordered", False),
         rule.get("span", 8), rule.get("before", ""), rule.get("after", ""), rule.get("close", ""),
-        rule.get("negatable", True), rule.get("hidden", 0),
+        rule.get("negatable", True), rule.get("hidden", 0), rule.get("anchor", 0),
     )  # fmt: skip
 
 
@@ -121,37 +127,31 @@ def _shape(rule: dict[str, Any], family: str) -> Shape:
     )  # fmt: skip
 
 
-def _lexicon(lexicon: dict[str, dict[str, str]], classes: list[str]) -> dict[str, Any]:
-    """The columns of `words.json`."""
-    meanings: dict[tuple[str, int], dict[_Meaning, int]] = {}
+def _meanings(lexicon: dict[str, dict[str, str]], classes: list[str]) -> _Meanings:
+    """What each word means, and in which languages, as a bit set."""
+    meanings: _Meanings = {}
     for number, language in enumerate(sorted(lexicon)):
         for entry, held in _entries(lexicon[language], classes).items():
-            parts, bounds, ends = _parse(entry)
-            spoken = meanings.setdefault((parts[0], bounds), {})
-            meaning = (held, tuple(parts[1:]), ends)
-            spoken[meaning] = spoken.get(meaning, 0) | 1 << number
-    return _columns(meanings)
+            for word in _spellings(entry):
+                spoken = meanings.setdefault(word, {})
+                spoken[held] = spoken.get(held, 0) | 1 << number
+    return meanings
 
 
-def _columns(meanings: dict[tuple[str, int], dict[_Meaning, int]]) -> dict[str, Any]:
-    sets = sorted({held for rows in meanings.values() for held, _, _ in rows})
+def _columns(meanings: _Meanings) -> dict[str, Any]:
+    """The columns of `words.json`."""
+    sets = sorted({held for rows in meanings.values() for held in rows})
     languages = sorted({spoken for rows in meanings.values() for spoken in rows.values()})
-    plain: list[list[tuple[int, int]]] = []
-    longer: dict[int, dict[str, list[tuple[int, int, tuple[str, ...], bool]]]] = {}
-    for number, key in enumerate(sorted(meanings)):
-        plain.append([])
-        for (held, rest, ends), spoken in sorted(meanings[key].items()):
-            meaning = (sets.index(held), languages.index(spoken))
-            if not rest:
-                plain[-1].append(meaning)
-                continue
-            longer.setdefault(number, {}).setdefault(rest[0][0], []).append((*meaning, rest, ends))
+    words = sorted(meanings)
     return {
         "sets": sets,
         "languages": languages,
-        "literals": prepare(sorted(meanings)),
-        "plain": plain,
-        "longer": longer,
+        "literals": prepare([(literal, bounds) for literal, bounds, _ in words]),
+        "parts": {number: parts for number, (_, _, parts) in enumerate(words) if parts},
+        "meanings": [
+            [(sets.index(held), languages.index(spoken)) for held, spoken in sorted(meanings[word].items())]
+            for word in words
+        ],
     }
 
 
@@ -164,30 +164,37 @@ def _entries(table: dict[str, str], classes: list[str]) -> dict[str, int]:
     return bits
 
 
-def _parse(entry: str) -> tuple[list[str], int, bool]:
-    """The parts of an entry, the bounds of the first, and whether the last ends a word."""
+def _spellings(entry: str) -> Iterator[_Word]:
+    """What is searched for an entry: its words with a space between them, in some scripts also without."""
     opens, closes = not entry.startswith("*"), not entry.endswith("*")
     parts = [fold_word(part) for part in entry.strip("*").split("_") if part]
-    if _SPACELESS.search(entry):
-        return parts, 0, False
-    several = len(parts) > 1
-    return parts, STARTS * opens | ENDS * (closes or several), closes and several
+    if not _SPACELESS.search(entry):
+        yield " ".join(parts), STARTS * opens | ENDS * closes, tuple(parts) if len(parts) > 1 else ()
+        return
+    for gaps in product(("", " "), repeat=len(parts) - 1):
+        spelling = "".join(chain.from_iterable(zip(parts, (*gaps, ""), strict=True)))
+        yield spelling, 0, tuple(spelling.split(" ")) if " " in spelling else ()
 
 
-def _signposts(triggers: list[str]) -> dict[str, Any]:
-    """What is looked for besides words: triggers that begin with a letter, and riddles."""
-    named: dict[tuple[str, int], str] = {}
-    for trigger in sorted(set(triggers)):
-        if trigger[0].isalpha():
-            word = trigger.rstrip()
-            for spelling in sorted({word.replace(" ", " " * gap) for gap in _DISTANCES}):
-                named[spelling, STARTS | ENDS * (word != trigger)] = trigger
+def _scouts(meanings: _Meanings, anchors: int, triggers: list[str]) -> dict[str, Any]:
+    """What is looked for in every text: the rarest words of each rule, triggers of shapes, and riddles."""
+    words = sorted(meanings)
+    chosen = [
+        number for number, word in enumerate(words) if any(held & anchors for held in meanings[word])
+    ]
+    named = {
+        (trigger.rstrip(), STARTS | ENDS * trigger.endswith(" ")): trigger
+        for trigger in sorted(set(triggers))
+        if trigger[0].isalpha()
+    }
     riddles = {(shown, STARTS): how for shown, how in telltales().items()}
-    literals = sorted({*named, *riddles})
+    signposts = sorted({*named, *riddles})
+    size = len(chosen)
     return {
-        "signposts": prepare(literals),
-        "triggers": {number: named[pair] for number, pair in enumerate(literals) if pair in named},
-        "riddles": {number: riddles[pair] for number, pair in enumerate(literals) if pair in riddles},
+        "scouts": prepare([*(words[number][:2] for number in chosen), *signposts]),
+        "anchors": chosen,
+        "triggers": {size + at: named[pair] for at, pair in enumerate(signposts) if pair in named},
+        "riddles": {size + at: riddles[pair] for at, pair in enumerate(signposts) if pair in riddles},
     }
 
 

@@ -7,47 +7,53 @@ of the standard library does the same work more slowly and finds the same.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 STARTS, ENDS = 1, 2
 """Where a literal must stand at the edge of a word."""
 
-Ends = Callable[[], list[int]]
-"""Where each finding ends, worked out when it is asked for: in most texts it is not."""
-
 Hit = tuple[int, int, int]
 """Number of the literal, where it begins, where it ends."""
+Engine = Callable[[bytes], list[Hit]]
 
 _LETTERS = frozenset(range(ord("a"), ord("z") + 1))
 # Everything of ASCII that is no letter becomes a space, so that the search itself sees the edges of words.
 _EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(256))
 _EDGES_OF_TEXT = {code: " " for code in range(128) if code not in _LETTERS}
 _UNLIKE_WORDS = r"[^a-z \-_'\x80-\U0010ffff]"
+_GAPS = re.compile(b"(  +)")
 
 
 class Literals(NamedTuple):
-    """Literals in the form they are searched in: non-letters as spaces, a space for each edge they need.
+    """Literals in the form they are searched in: each run of non-letters one space, a space for each edge.
 
-    `exact` names those whose non-letters matter, with their true spelling, which is compared after a hit.
+    `firsts` says where the first letter of each pattern stands, `leads` how many signs of the literal stand
+    before it; `exact` names those whose signs matter, with their true spelling, to be compared after a hit.
     """
 
     patterns: list[str]
+    firsts: list[int]
+    leads: list[int]
     lengths: list[int]
-    trails: list[int]
     exact: dict[int, str]
 
 
+
 def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
-    """Bring literals with the edges they need into the form of the search."""
+    """Bring literals with the edges they need into the form of the search. Each must have a letter."""
+    patterns = [
+        _collapsed(" " * (bounds & STARTS) + literal.translate(_EDGES_OF_TEXT) + " " * (bounds >> 1))
+        for literal, bounds in literals
+    ]
     return Literals(
-        patterns=[
-            " " * (bounds & STARTS) + literal.translate(_EDGES_OF_TEXT) + " " * (bounds >> 1)
-            for literal, bounds in literals
-        ],
+        patterns=patterns,
+        firsts=[len(pattern) - len(pattern.lstrip()) for pattern in patterns],
+        leads=[_lead(literal) for literal, _ in literals],
         lengths=[len(literal) for literal, _ in literals],
-        trails=[bounds >> 1 for _, bounds in literals],
         exact={
             number: literal
             for number, (literal, _) in enumerate(literals)
@@ -56,16 +62,38 @@ def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
     )
 
 
-def joined_with(first: Literals, second: Literals) -> Literals:
-    """Both, those of the second numbered behind those of the first."""
-    size = len(first.patterns)
-    exact = first.exact | {size + number: literal for number, literal in second.exact.items()}
-    return Literals(
-        first.patterns + second.patterns,
-        first.lengths + second.lengths,
-        first.trails + second.trails,
-        exact,
-    )
+def _collapsed(pattern: str) -> str:
+    return re.sub("  +", " ", pattern)
+
+
+def _lead(literal: str) -> int:
+    spaced = literal.translate(_EDGES_OF_TEXT)
+    if not spaced.strip(" "):
+        raise ValueError(f"{literal!r} has no letter to look for")
+    return len(spaced) - len(spaced.lstrip(" "))
+
+
+class Found:
+    """What may be literals in a text, in offsets of the bytes searched; `starts` leads back to the text."""
+
+    def __init__(self, text: str, raw: bytes, engine: Engine) -> None:
+        self._text, self._raw = text, raw
+        self._pieces = _GAPS.split(raw)
+        self.data = b" ".join(self._pieces[::2])
+        self.hits = engine(self.data)
+
+    def starts(self, places: Iterable[int]) -> list[int]:
+        """Offsets in the text for ascending offsets of letters in the bytes."""
+        ends, gone = self._gaps
+        wide = [place + gone[bisect_right(ends, place)] for place in places]
+        return [at - 1 for at in (wide if self._text.isascii() else _in_letters(self._raw, wide))]
+
+    @cached_property
+    def _gaps(self) -> tuple[list[int], list[int]]:
+        """Where gaps were made one space, and how many spaces are gone behind each."""
+        lengths = list(map(len, self._pieces))
+        ends = [end + at for at, end in enumerate(accumulate(lengths[:-1:2]))]
+        return ends, [0, *(lost - at for at, lost in enumerate(accumulate(lengths[1::2]), 1))]
 
 
 class Finder:
@@ -73,110 +101,69 @@ class Finder:
 
     def __init__(self, literals: Literals) -> None:
         self._literals = literals
-        patterns = list(literals.patterns)
-        self._bare = {number: mark for number, mark in literals.exact.items() if not patterns[number].strip()}
-        for number in self._bare:
-            patterns[number] = _NEVER
-        self._search = _overlapping(patterns)
+        self.within = _overlapping([pattern.encode() for pattern in literals.patterns])
+        """The same search over bytes that `search` has made."""
 
-    def search(self, text: str) -> tuple[list[int], Ends]:
-        """Numbers of what may be a literal, and where each ends, with the edge it needs and counted from 1.
+    def search(self, text: str) -> Found:
+        """What may be literals: quick, and to be confirmed by `confirmed`."""
+        raw = b" " + text.encode("utf-8", "surrogatepass").translate(_EDGES) + b" "
+        return Found(text, raw, self.within)
 
-        Quick and to be confirmed by `confirmed`.
-        """
-        numbers, ends = self._search(text)
-        trails = self._literals.trails
-        marks = [(number, mark, trails[number]) for number, mark in self._bare.items() if mark in text]
-        if not marks:
-            return numbers, ends
-        numbers, placed = _with_marks(text, marks, numbers, ends())
-        return numbers, lambda: placed
-
-    def confirmed(self, text: str, pairs: Iterable[tuple[int, int]]) -> list[Hit]:
-        """Of what `search` found, in pairs, the hits that are spelled right, in offsets of the text."""
-        _, lengths, trails, exact = self._literals
-        found: list[Hit] = []
-        for number, end in pairs:
-            stop = end - 1 - trails[number]
-            start = stop - lengths[number]
-            if number in exact and text[start:stop] != exact[number]:
+    def confirmed(self, text: str, found: Found, hits: Iterable[Hit]) -> list[tuple[int, int]]:
+        """Of what `search` found, those that are spelled right: their numbers, and where each begins."""
+        _, firsts, leads, lengths, exact = self._literals
+        ordered = sorted((start + firsts[number], number) for number, start, _ in hits)
+        kept: list[tuple[int, int]] = []
+        for (_, number), letter in zip(ordered, found.starts(at for at, _ in ordered), strict=True):
+            at = letter - leads[number]
+            if number in exact and text[at : at + lengths[number]] != exact[number]:
                 continue
-            found.append((number, start, stop))
-        return found
+            kept.append((number, at))
+        return kept
 
-    def find(self, text: str) -> list[Hit]:
-        """Hits in offsets of the text."""
-        numbers, ends = self.search(text)
-        return self.confirmed(text, zip(numbers, ends(), strict=True))
-
-
-# What stands for a literal without letters, which would be found wherever there is space.
-_NEVER = "\x7f"
+    def find(self, text: str) -> list[tuple[int, int]]:
+        """Numbers of the literals in the text, and where each begins."""
+        found = self.search(text)
+        return self.confirmed(text, found, found.hits)
 
 
-def _with_marks(
-    text: str, marks: list[tuple[int, str, int]], numbers: list[int], ends: list[int]
-) -> tuple[list[int], list[int]]:
-    """The findings together with those of literals that have no letters."""
-    found = list(zip(ends, numbers, strict=True))
-    for number, mark, trail in marks:
-        found += [(match.end() + 1 + trail, number) for match in re.finditer(re.escape(mark), text)]
-    found.sort()
-    return [number for _, number in found], [end for end, _ in found]
-
-
-def _overlapping(patterns: list[str]) -> Callable[[str], tuple[list[int], Ends]]:
-    """A search for the number and the end of every pattern in a text set between two spaces."""
+def _overlapping(patterns: list[bytes]) -> Engine:
+    """A search for the number, start and end of every pattern."""
     try:
         from ahocorasick_rs import BytesAhoCorasick
     except ImportError:
         return _by_expression(patterns)
-    engine = BytesAhoCorasick([pattern.encode() for pattern in patterns])
-
-    def search(text: str) -> tuple[list[int], Ends]:
-        data = b" " + text.encode("utf-8", "surrogatepass").translate(_EDGES) + b" "
-        hits = engine.find_matches_as_indexes(data, overlapping=True)
-        plain = len(data) == len(text) + 2
-
-        @cache
-        def ends() -> list[int]:
-            found = [end for _, _, end in hits]
-            return found if plain else _in_letters(data, found)
-
-        return [number for number, _, _ in hits], ends
-
-    return search
+    engine = BytesAhoCorasick(patterns)
+    return lambda data: engine.find_matches_as_indexes(data, overlapping=True)
 
 
-def _in_letters(data: bytes, ends: list[int]) -> list[int]:
+def _in_letters(raw: bytes, places: list[int]) -> list[int]:
     """Offsets in letters for ascending offsets in bytes."""
     found: list[int] = []
     at_byte = at_letter = 0
-    for end in ends:
-        if end != at_byte:
-            at_letter += len(data[at_byte:end].decode("utf-8", "surrogatepass"))
-            at_byte = end
+    for place in places:
+        if place != at_byte:
+            at_letter += len(raw[at_byte:place].decode("utf-8", "surrogatepass"))
+            at_byte = place
         found.append(at_letter)
     return found
 
 
-def _by_expression(patterns: list[str]) -> Callable[[str], tuple[list[int], Ends]]:
-    heads: dict[str, list[tuple[str, int]]] = {}
+def _by_expression(patterns: list[bytes]) -> Engine:
+    heads: dict[bytes, list[tuple[bytes, int]]] = {}
     for number, pattern in enumerate(patterns):
         heads.setdefault(pattern[:2], []).append((pattern, number))
-    expression = re.compile("(?=(?:" + "|".join(re.escape(head) for head in sorted(heads)) + "))")
+    expression = re.compile(b"(?=(?:" + b"|".join(re.escape(head) for head in sorted(heads)) + b"))")
 
-    def search(text: str) -> tuple[list[int], Ends]:
-        spaced = " " + text.translate(_EDGES_OF_TEXT) + " "
+    def search(data: bytes) -> list[Hit]:
         found = []
-        for match in expression.finditer(spaced):
+        for match in expression.finditer(data):
             at = match.start()
-            for head in {spaced[at : at + 1], spaced[at : at + 2]}:
+            for head in {data[at : at + 1], data[at : at + 2]}:
                 for pattern, number in heads.get(head, ()):
-                    if spaced.startswith(pattern, at):
-                        found.append((at + len(pattern), number))
-        found.sort()
-        return [number for _, number in found], lambda: [end for end, _ in found]
+                    if data.startswith(pattern, at):
+                        found.append((at + len(pattern), at, number))
+        return [(number, start, end) for end, start, number in sorted(found)]
 
     return search
 

@@ -6,16 +6,14 @@ at the few hits in its reach. No rule quotes a sentence; fillers, synonyms and w
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
-from itertools import chain
 from operator import or_
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
-from hermes.security.literals import Ends, Finder, Literals, joined_with
-from hermes.security.rulebook import Longer, Meaning, Phrase, load, words
+from hermes.security.literals import Finder, Found, Literals
+from hermes.security.rulebook import Meaning, Phrase, Words, load, words
 
 # Reach of one word of a rule's span, in characters: generous, for marks between the words.
 _WORD = 8
@@ -27,6 +25,9 @@ _MOST_SETS = 10_000
 _CROWD, _SEEN = 200, 180
 # One passage in which one rule holds so often has said it.
 _ENOUGH = 300
+_SPACE = 32
+# So many marks may stand between the words of one entry.
+_MARKS = 5
 
 
 Hit = tuple[int, int, int, int]
@@ -40,101 +41,85 @@ class Matcher:
 
     def __init__(self) -> None:
         rules = load()
-        self._words = words()
-        self.size = len(self._words)
-        """How many literals are words; those behind are signposts, found in the same search."""
-        self.finder = Finder(joined_with(self._words.literals, rules.signposts))
+        self.scouts = Finder(rules.scouts)
+        """Finds in every text the words that rules are anchored in; behind those, the signposts."""
+        self.anchors = rules.anchors
         self._spaceless = rules.spaceless
+        self._phrases = rules.phrases
         self._rules = [
             (rule.slots[0], rule.slots[-1], rule, reduce(or_, rule.slots)) for rule in rules.phrases
         ]
-        self._plain: dict[int, list[Meaning]] = {}
-        self._longer: dict[int, Longer] = {}
-        self._ever: dict[int, int] = {}
+        self._meanings: dict[int, list[Meaning]] = {}
+        self._held: dict[int, int] = {}
         self._sets: dict[tuple[int, int], Rules] = {}
+        self._anchored: dict[int, list[Phrase]] = {}
+
+    @cached_property
+    def _words(self) -> Words:
+        return words()
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return Finder(self._words.literals)
 
     @cached_property
     def _anywhere(self) -> Finder:
-        patterns, lengths, _, exact = self._words.literals
-        return Finder(
-            Literals([pattern.strip() or pattern for pattern in patterns], lengths, [0] * len(lengths), exact)
-        )
+        patterns, firsts, leads, lengths, exact = self._words.literals
+        bare = [pattern.strip() for pattern in patterns]
+        return Finder(Literals(bare, [0] * len(firsts), leads, lengths, exact))
 
-    def find(self, text: str, numbers: list[int], ends: Ends, hidden: int = 0) -> Iterator[Mark]:
-        """Marks for a view, from what `finder` found in it. `hidden` adds rules for text nobody is shown.
-
-        Of each rule the slot that is rarest in this text is looked for; only where words of the other slots
-        are near are the surroundings read.
-        """
-        known, size = self._ever, self.size
-        present = {number for number in set(numbers) if number < size}
-        ever = {number: known[number] if number in known else self._classes(number) for number in present}
-        loose = self._rules_for(reduce(or_, ever.values(), 0), hidden)
-        if not loose:
+    def find(self, text: str, found: Found) -> Iterator[Mark]:
+        """Marks for a view, from what `scouts` found in it: only where anchors have company is it read."""
+        size = len(self.anchors)
+        anchors = sorted((start, number) for number, start, _ in found.hits if number < size)
+        if not anchors:
             return
-        useful = reduce(or_, [slots for _, slots in loose], 0)
-        chosen = {number for number, held in ever.items() if held & useful}
-        hits = self._hits(text, self.finder, self._begun(text, zip(numbers, ends(), strict=True), chosen))
-        places: dict[int, list[int]] = {}
-        for start, _, held, _ in hits:
-            if held in places:
-                places[held].append(start)
-            else:
-                places[held] = [start]
-        rules = self._rules_for(reduce(or_, places, 0), hidden)
-        if hidden and rules:
-            yield from self._marks(text, 0, hits, hidden, False)
-        elif rules:
-            starts = [hit[_START] for hit in hits]
-            for low, high in _around(text, sorted(self._near(rules, places))):
-                inside = hits[bisect_left(starts, low) : bisect_left(starts, high)]
-                yield from self._marks(text, low, [hit for hit in inside if hit[_END] <= high], hidden, False)
+        starts = found.starts(sorted(self._accompanied(found.data, anchors, text.isascii())))
+        for low, high in _around(text, starts):
+            hits = [hit for hit in self._hits(text, max(0, low - 1), high + 1) if low <= hit[_START] and hit[_END] <= high]
+            yield from self._marks(text, low, hits, 0, False)
 
-    def _begun(self, text: str, pairs: Iterable[tuple[int, int]], chosen: set[int]) -> list[tuple[int, int]]:
-        """Of what was found the chosen words, without those that mean nothing before the next letter."""
-        longer = self._longer
-        alone = {number for number in chosen if self._plain[number]}
-        return [
-            pair
-            for pair in pairs
-            if pair[0] in alone
-            or (
-                pair[0] in chosen
-                and ((letter := text[pair[1] - 1 : pair[1]]) in longer[pair[0]] or not letter.isalnum())
-            )
-        ]
+    def _accompanied(self, data: bytes, anchors: list[tuple[int, int]], ascii: bool) -> Iterator[int]:
+        """Where anchors begin that have words for all other slots of a rule near; those together share that."""
+        reach = _MOST_REACH if ascii else 3 * _MOST_REACH
+        behind = 0
+        while behind < len(anchors):
+            first = behind
+            start = end = anchors[first][0]
+            while behind < len(anchors) and anchors[behind][0] - end <= _BESIDE:
+                end = anchors[behind][0]
+                behind += 1
+            present = 0
+            window = data[max(0, start - reach) : end + reach]
+            for number in {number for number, _, _ in self._finder.within(window)}:
+                present |= self._held[number] if number in self._held else self._classes(number)
+            for at, number in anchors[first:behind]:
+                if any(all(present & slot for slot in rule.slots) for rule in self._rules_of(self.anchors[number])):
+                    yield at + (data[at] == _SPACE)
+
+    def _rules_of(self, number: int) -> list[Phrase]:
+        """The rules that are anchored in a word."""
+        if (rules := self._anchored.get(number)) is None:
+            held = self._classes(number)
+            rules = self._anchored[number] = [
+                rule for rule in self._phrases if held & rule.slots[rule.anchor] and not rule.hidden
+            ]
+        return rules
+
+    def find_hidden(self, text: str, hidden: int) -> Iterator[Mark]:
+        """Marks for a view of text that nobody is shown: for that there are more rules."""
+        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False)
 
     def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
-        numbers, ends = self._anywhere.search(text)
-        found = list(zip(numbers, ends(), strict=True))
-        for number in {number for number, _ in found}:
-            self._classes(number)
-        return self._marks(text, 0, self._hits(text, self._anywhere, found), hidden, True)
-
-    def _near(self, rules: Rules, places: dict[int, list[int]]) -> set[int]:
-        """Where words of the rarest slot of a rule have words of all its other slots within reach."""
-        of_slot: dict[int, list[int]] = {}
-        near: set[int] = set()
-        for rule, _ in rules:
-            for slot in rule.slots:
-                if slot not in of_slot:
-                    lists = [starts for held, starts in places.items() if held & slot]
-                    of_slot[slot] = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
-            near.update(_together(sorted([of_slot[slot] for slot in rule.slots], key=len), rule.span * _WORD))
-        return near
+        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True)
 
     def _classes(self, number: int) -> int:
-        """All classes a literal may stand for, alone or with the words behind it."""
-        if (classes := self._ever.get(number)) is None:
-            plain = self._plain[number] = self._words.plain(number)
-            classes = reduce(or_, [held for held, _ in plain], 0)
-            if longer := self._words.longer(number):
-                self._longer[number] = longer
-            for rows in longer.values():
-                classes = reduce(or_, [row[0] for row in rows], classes)
-            self._ever[number] = classes
-        return classes
+        """All classes a literal may stand for."""
+        if (held := self._held.get(number)) is None:
+            meanings = self._meanings[number] = self._words.meanings(number)
+            held = self._held[number] = reduce(or_, [classes for classes, _ in meanings])
+        return held
 
     def _marks(self, text: str, start: int, hits: list[Hit], hidden: int, joined: bool) -> Iterator[Mark]:
         rules = self._rules_for(reduce(or_, (hit[_CLASSES] for hit in hits), 0), hidden)
@@ -167,23 +152,19 @@ class Matcher:
             if around:
                 vain.add(around)
 
-    def _hits(self, text: str, finder: Finder, found: list[tuple[int, int]]) -> list[Hit]:
+    def _hits(self, text: str, low: int, high: int) -> list[Hit]:
+        """The words of the lexicon in [low, high)."""
+        return self._read(text, [(number, low + at) for number, at in self._finder.find(text[low:high])])
+
+    def _read(self, text: str, found: list[tuple[int, int]]) -> list[Hit]:
+        """What the words found mean where they stand."""
         hits: list[Hit] = []
-        plain, longer, spaceless = self._plain, self._longer, self._spaceless
-        for number, at, to in finder.confirmed(text, found):
-            for held, spoken in plain[number]:
-                hits.append((at, to, held, spoken))
-            if number not in longer:
-                continue
-            letter, plainly = text[to + 1 : to + 2], text[to : to + 1] == " "
-            if not (plainly and letter.isalnum()):
-                letter, plainly = _next_letter(text, to), False
-            for held, spoken, parts, ends in longer[number].get(letter, ()):
-                if plainly and not text.startswith(parts[0], to + 1):
-                    continue
-                stop = _follows(text, to, parts, ends, bool(spoken & spaceless))
-                if stop >= 0:
-                    hits.append((at, stop, held, spoken))
+        lengths, parts = self._words.literals.lengths, self._words.parts
+        for number, at in found:
+            to = _follows(text, at, parts[number]) if number in parts else at + lengths[number]
+            if to >= 0:
+                self._classes(number)
+                hits += [(at, to, held, spoken) for held, spoken in self._meanings[number]]
         hits.sort()
         return hits
 
@@ -233,17 +214,6 @@ class Matcher:
         return not (rule.negatable and _negated(text, start, end))
 
 
-def _together(places: list[list[int]], reach: int) -> list[int]:
-    """Those of the first list that have one of every other list within reach."""
-    near, *others = places
-    for other in others:
-        last = len(other)
-        near = [
-            at for at in near if (to := bisect_left(other, at - reach)) < last and other[to] <= at + reach
-        ]
-    return near
-
-
 def _around(text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
     """The passages around words that begin there, as far as a phrase may reach; close ones are one."""
     low = high = -1
@@ -283,28 +253,17 @@ def _behind(text: str, at: int) -> int:
     return high
 
 
-def _next_letter(text: str, at: int) -> str:
-    """The first letter behind the few marks that may part the words of a phrase."""
-    for letter in text[at : at + 6]:
-        if letter.isalnum():
-            return letter
-    return ""
-
-
-def _follows(text: str, at: int, parts: Sequence[str], ends: bool, spaceless: bool) -> int:
-    """Where a phrase ends whose other parts follow `at`, a few marks between them; -1 if they do not."""
-    least, most = (0, 3) if spaceless else (1, 5)
-    for part in parts:
-        if not spaceless and text.startswith(" " + part, at):
-            at += 1 + len(part)
-            continue
+def _follows(text: str, at: int, parts: Sequence[str]) -> int:
+    """Where several words end that begin at `at`, a few marks between them; -1 if there are too many marks."""
+    at += len(parts[0])
+    for part in parts[1:]:
         start = at
-        while at - start < most and at < len(text) and not text[at].isalnum():
+        while at - start < _MARKS and at < len(text) and not text[at].isalnum():
             at += 1
-        if at - start < least or not text.startswith(part, at):
+        if not text.startswith(part, at):
             return -1
         at += len(part)
-    return -1 if ends and at < len(text) and text[at].isalpha() else at
+    return at
 
 
 # A phrase does not reach over a paragraph, fence, list item, quotation mark or, in running text, a full stop.

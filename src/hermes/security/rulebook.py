@@ -17,6 +17,7 @@ from hermes.security.literals import Literals
 class Phrase(NamedTuple):
     """Word classes that must stand close together. `slots` are bit sets of classes, `span` counts words.
 
+    Only where a word of the slot `anchor` stands is anything tried: the slot whose words are rarest.
     `before`, `after` and `close` are expressions for the text before, behind and between the first two words.
     """
 
@@ -32,6 +33,7 @@ class Phrase(NamedTuple):
     close: str
     negatable: bool
     hidden: int
+    anchor: int
 
 
 class Shape(NamedTuple):
@@ -56,22 +58,21 @@ class Shape(NamedTuple):
 class Rules(NamedTuple):
     """What the survey and the rules need. `spaceless` is the set of languages written without spaces.
 
-    Of the signposts, `triggers` of shapes and `riddles`, by number.
+    Of the scouts the first stand for the words `anchors`; of the others, `triggers` of shapes and `riddles`.
     """
 
     spaceless: int
     cues: tuple[str, str]
     phrases: tuple[Phrase, ...]
     shapes: tuple[Shape, ...]
-    signposts: Literals
+    scouts: Literals
+    anchors: list[int]
     triggers: dict[int, str]
     riddles: dict[int, str]
 
 
 Meaning = tuple[int, int]
 """A set of classes and a set of languages."""
-Longer = dict[str, list[tuple[int, int, list[str], bool]]]
-"""By the next letter, meanings that need more words: the other parts, and whether the last ends a word."""
 
 
 class Words:
@@ -80,23 +81,13 @@ class Words:
     def __init__(self, data: dict[str, Any]) -> None:
         self.literals = _literals(data["literals"])
         self._sets, self._languages = data["sets"], data["languages"]
-        self._plain, self._longer = data["plain"], data["longer"]
+        self._meanings = data["meanings"]
+        self.parts: dict[int, list[str]] = {int(number): parts for number, parts in data["parts"].items()}
+        """The words of those literals that are several."""
 
-    def __len__(self) -> int:
-        return len(self._plain)
-
-    def plain(self, number: int) -> list[Meaning]:
-        """What a literal means by itself."""
-        return [(self._sets[held], self._languages[spoken]) for held, spoken in self._plain[number]]
-
-    def longer(self, number: int) -> Longer:
-        """What a literal means together with words behind it."""
-        return {
-            letter: [
-                (self._sets[held], self._languages[spoken], rest, ends) for held, spoken, rest, ends in rows
-            ]
-            for letter, rows in self._longer.get(str(number), {}).items()
-        }
+    def meanings(self, number: int) -> list[Meaning]:
+        """What a literal means."""
+        return [(self._sets[held], self._languages[spoken]) for held, spoken in self._meanings[number]]
 
 
 @lru_cache(maxsize=1)
@@ -110,7 +101,8 @@ def load() -> Rules:
         shapes=tuple(
             Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:])) for row in data["shapes"]
         ),
-        signposts=_literals(data["signposts"]),
+        scouts=_literals(data["scouts"]),
+        anchors=data["anchors"],
         triggers={int(number): trigger for number, trigger in data["triggers"].items()},
         riddles={int(number): how for number, how in data["riddles"].items()},
     )
@@ -123,8 +115,8 @@ def words() -> Words:
 
 
 def _literals(columns: list[Any]) -> Literals:
-    patterns, lengths, trails, exact = columns
-    return Literals(patterns, lengths, trails, {int(number): literal for number, literal in exact.items()})
+    *rest, exact = columns
+    return Literals(*rest, {int(number): literal for number, literal in exact.items()})
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from hermes.security.findings import Finding, Mark, Severity, settle
 from hermes.security.version import scanner_version
 
 if TYPE_CHECKING:
-    from hermes.security.literals import Ends, Search
+    from hermes.security.literals import Found, Search
 
 __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
@@ -64,12 +64,14 @@ class _Reader:
 
         view = fold(text)
         words = matcher()
-        numbers, ends = words.finder.search(view.text)
-        places, riddles = _survey(view.text, numbers, ends)
+        scouted = words.scouts.search(view.text)
+        places, riddles = _survey(view.text, scouted)
         if joined:
             phrases = words.find_joined(view.text, hidden)
+        elif hidden:
+            phrases = words.find_hidden(view.text, hidden)
         else:
-            phrases = words.find(view.text, numbers, ends, hidden)
+            phrases = words.find(view.text, scouted)
         context = Context(view.text)
         grave: Counter[str] = Counter()
         found = chain(((mark, True) for mark in phrases), shapes().find(view.text, places))
@@ -132,7 +134,7 @@ def _placed(mark: Mark, start: int, end: int, soft: bool) -> Mark:
 Riddle = tuple[int, int, str, str]
 
 
-def _survey(text: str, numbers: list[int], ends: Ends) -> tuple[list[tuple[str, int]], list[Riddle]]:
+def _survey(text: str, found: Found) -> tuple[list[tuple[str, int]], list[Riddle]]:
     """Places of shape triggers, and lines in a shifted alphabet."""
     from hermes.security.decode import undo
     from hermes.security.literals import narrow
@@ -142,16 +144,14 @@ def _survey(text: str, numbers: list[int], ends: Ends) -> tuple[list[tuple[str, 
     places: list[tuple[str, int]] = []
     riddles: list[Riddle] = []
     read_to: dict[str, int] = {}
-    size = matcher().size
-    seen: list[tuple[int, int]] = []
-    if max(numbers, default=0) >= size:
-        seen = [(number, end) for number, end in zip(numbers, ends(), strict=True) if number >= size]
-    for number, start, end in matcher().finder.confirmed(text, seen):
-        if trigger := signposts.triggers.get(number - size):
+    size = len(matcher().anchors)
+    seen = [hit for hit in found.hits if hit[0] >= size]
+    for number, start in matcher().scouts.confirmed(text, found, seen):
+        if trigger := signposts.triggers.get(number):
             places.append((trigger, start))
-        how = signposts.riddles.get(number - size)
+        how = signposts.riddles.get(number)
         if how and start >= read_to.get(how, 0):
-            begin, stop = _line_around(text, start, end)
+            begin, stop = _line_around(text, start)
             read_to[how] = stop
             riddles.append((begin, stop, undo(text[begin:stop], how), how))
     for number, start in signposts.signs(narrow(text)):
@@ -160,10 +160,10 @@ def _survey(text: str, numbers: list[int], ends: Ends) -> tuple[list[tuple[str, 
     return places, riddles
 
 
-def _line_around(text: str, start: int, end: int) -> tuple[int, int]:
-    low = max(0, start - 200, text.rfind("\n", max(0, start - 200), start) + 1)
-    high = text.find("\n", end, end + 200)
-    return low, min(len(text), end + 200) if high < 0 else high
+def _line_around(text: str, at: int) -> tuple[int, int]:
+    low = max(0, at - 200, text.rfind("\n", max(0, at - 200), at) + 1)
+    high = text.find("\n", at, at + 220)
+    return low, min(len(text), at + 220) if high < 0 else high
 
 
 class _Signposts:
