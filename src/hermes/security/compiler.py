@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import re._parser as parser  # type: ignore[import-not-found]
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ _CODE = (
     "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "invisible.py", "literals.py",
     "normalise.py", "phrases.py", "scan.py", "shapes.py", "tables.json",
 )  # fmt: skip
+_SHORTEST_HEAD = 2
 _Word = tuple[str, int, tuple[str, ...]]
 """What is searched for, its bounds, and, where that is several words, the words."""
 _Meanings = dict[_Word, dict[int, int]]
@@ -123,8 +125,35 @@ def _shape(rule: dict[str, Any], family: str) -> Shape:
     triggers, needs = (tuple(sorted(map(fold_word, rule.get(name, ())))) for name in ("triggers", "needs"))
     return Shape(
         rule["id"], family, rule["severity"], rule["why"], regex, triggers, needs,
-        rule.get("mention", True), rule.get("unless", ""), rule.get("back", 0),
+        rule.get("mention", True), rule.get("unless", ""), rule.get("back", 0), _heads(regex),
     )  # fmt: skip
+
+
+def _heads(regex: str) -> tuple[str, ...]:
+    """Beginnings of which one opens every match; none where there is no such set."""
+    heads = _beginnings(list(parser.parse(regex)))
+    if not heads or min(map(len, heads)) < _SHORTEST_HEAD:
+        return ()
+    longer = {head for head in heads for other in heads if head != other and head.startswith(other)}
+    return tuple(sorted(heads - longer))
+
+
+def _beginnings(parts: list[tuple[Any, Any]]) -> set[str]:
+    """Literal beginnings of what a parsed expression matches; an empty one where it may be anything."""
+    for at, (kind, what) in enumerate(parts):
+        rest = parts[at + 1 :]
+        if kind in (parser.AT, parser.ASSERT, parser.ASSERT_NOT):
+            continue
+        if kind is parser.LITERAL:
+            return {chr(what) + more for more in _beginnings(rest)}
+        if kind is parser.SUBPATTERN:
+            return _beginnings([*what[-1], *rest])
+        if kind is parser.BRANCH:
+            return set().union(*(_beginnings([*branch, *rest]) for branch in what[1]))
+        if kind is parser.MAX_REPEAT and what[:2] == (0, 1):
+            return _beginnings([*what[2], *rest]) | _beginnings(rest)
+        break
+    return {""}
 
 
 def _meanings(lexicon: dict[str, dict[str, str]], classes: list[str]) -> _Meanings:
@@ -179,9 +208,7 @@ def _spellings(entry: str) -> Iterator[_Word]:
 def _scouts(meanings: _Meanings, anchors: int, triggers: list[str]) -> dict[str, Any]:
     """What is looked for in every text: the rarest words of each rule, triggers of shapes, and riddles."""
     words = sorted(meanings)
-    chosen = [
-        number for number, word in enumerate(words) if any(held & anchors for held in meanings[word])
-    ]
+    chosen = [number for number, word in enumerate(words) if any(held & anchors for held in meanings[word])]
     named = {
         (trigger.rstrip(), STARTS | ENDS * trigger.endswith(" ")): trigger
         for trigger in sorted(set(triggers))
@@ -193,6 +220,7 @@ def _scouts(meanings: _Meanings, anchors: int, triggers: list[str]) -> dict[str,
     return {
         "scouts": prepare([*(words[number][:2] for number in chosen), *signposts]),
         "anchors": chosen,
+        "signs": sorted({*triggers} - {*named.values()}, key=lambda sign: (-len(sign), sign)),
         "triggers": {size + at: named[pair] for at, pair in enumerate(signposts) if pair in named},
         "riddles": {size + at: riddles[pair] for at, pair in enumerate(signposts) if pair in riddles},
     }

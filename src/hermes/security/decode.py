@@ -47,6 +47,7 @@ _BITS = _table(b="01")
 _NUMBERS = _table(d=_DIGITS)
 _LEET = _table(a=_UPPER + _UPPER.lower(), x="0134578@$")
 _MORSE_MARKS = _table(m=".-", s=" /|")
+_MORSE_SIGN = b"msm"
 _LETTERS = bytes(
     97 if chr(code).isalnum() or code == 0x3F else 10 if code == 10 else 32 for code in range(256)
 )
@@ -165,7 +166,8 @@ def _listed(text: str, data: bytes) -> Iterator[Disguise]:
     numbers = data.translate(_NUMBERS)
     if b"dd" in numbers:  # any list of bytes that spells a text has some with two decimal digits
         yield from _listed_bytes(text, data, numbers)
-    for match in _at(_MORSE_RUN, text, _lists().morse(data.translate(_MORSE_MARKS))):
+    marks = data.translate(_MORSE_MARKS)
+    for match in _at(_MORSE_RUN, text, _lists().morse(marks) if _MORSE_SIGN in marks else []):
         words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
         read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
         if len(read) >= 8 and "." in match[0] and "-" in match[0]:
@@ -222,7 +224,7 @@ def _lists() -> _Lists:
         ),
         bits=signs([b"bbbbbbb bbbbbbb", b"bbbbbbbb bbbbbbb", b"bbbbbbb  bbbbbbb", b"b" * 28]),
         numbers=signs([b" " + number + b" " for number in numbers]),
-        morse=signs([b"m" + b"ms" * 1 + b"mms", b"mmsmms", b"mmsms", b"mmmsmms", b"msmmsm", b"mmmsmmms"]),
+        morse=signs([b"mmsmms", b"mmsms", b"mmmsmms", b"msmmsm", b"mmmsmmms"]),
         spaced=signs([gap + gap.join([b"a"] * 5) for gap in gaps]),
     )
 

@@ -10,7 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from typing import NamedTuple
 
 STARTS, ENDS = 1, 2
@@ -24,8 +25,9 @@ _LETTERS = frozenset(range(ord("a"), ord("z") + 1))
 # Everything of ASCII that is no letter becomes a space, so that the search itself sees the edges of words.
 _EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(256))
 _EDGES_OF_TEXT = {code: " " for code in range(128) if code not in _LETTERS}
-_UNLIKE_WORDS = r"[^a-z \-_'\x80-\U0010ffff]"
-_GAPS = re.compile(b"(  +)")
+_UNLIKE_WORDS = r"[^a-z \-_'\x80-\U0010ffff]|'$"
+_STOP = "\u3002"  # also what a danda is folded to
+_GAPS = re.compile(b" ( +)")
 
 
 class Literals(NamedTuple):
@@ -40,7 +42,6 @@ class Literals(NamedTuple):
     leads: list[int]
     lengths: list[int]
     exact: dict[int, str]
-
 
 
 def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
@@ -92,8 +93,7 @@ class Found:
     def _gaps(self) -> tuple[list[int], list[int]]:
         """Where gaps were made one space, and how many spaces are gone behind each."""
         lengths = list(map(len, self._pieces))
-        ends = [end + at for at, end in enumerate(accumulate(lengths[:-1:2]))]
-        return ends, [0, *(lost - at for at, lost in enumerate(accumulate(lengths[1::2]), 1))]
+        return list(map(add, accumulate(lengths[:-1:2]), count())), [0, *accumulate(lengths[1::2])]
 
 
 class Finder:
@@ -106,13 +106,18 @@ class Finder:
 
     def search(self, text: str) -> Found:
         """What may be literals: quick, and to be confirmed by `confirmed`."""
-        raw = b" " + text.encode("utf-8", "surrogatepass").translate(_EDGES) + b" "
+        data = text.replace(_STOP, " ").encode("utf-8", "surrogatepass").translate(_EDGES)
+        raw = b" " + data + b" "
         return Found(text, raw, self.within)
 
-    def confirmed(self, text: str, found: Found, hits: Iterable[Hit]) -> list[tuple[int, int]]:
+    def confirmed(self, text: str, found: Found, hits: Sequence[Hit]) -> list[tuple[int, int]]:
         """Of what `search` found, those that are spelled right: their numbers, and where each begins."""
         _, firsts, leads, lengths, exact = self._literals
-        ordered = sorted((start + firsts[number], number) for number, start, _ in hits)
+        if not hits:
+            return []
+        present = {number for number, _, _ in hits}
+        present -= {number for number in present & exact.keys() if exact[number] not in text}
+        ordered = sorted((start + firsts[number], number) for number, start, _ in hits if number in present)
         kept: list[tuple[int, int]] = []
         for (_, number), letter in zip(ordered, found.starts(at for at, _ in ordered), strict=True):
             at = letter - leads[number]
@@ -130,10 +135,10 @@ class Finder:
 def _overlapping(patterns: list[bytes]) -> Engine:
     """A search for the number, start and end of every pattern."""
     try:
-        from ahocorasick_rs import BytesAhoCorasick
+        from ahocorasick_rs import BytesAhoCorasick, Implementation
     except ImportError:
         return _by_expression(patterns)
-    engine = BytesAhoCorasick(patterns)
+    engine = BytesAhoCorasick(patterns, implementation=Implementation.ContiguousNFA)
     return lambda data: engine.find_matches_as_indexes(data, overlapping=True)
 
 
@@ -175,13 +180,15 @@ Search = Callable[[bytes], list[tuple[int, int]]]
 def signs(literals: Sequence[bytes]) -> Search:
     """A search for a few short byte strings, leftmost first."""
     try:
-        from ahocorasick_rs import BytesAhoCorasick, MatchKind
+        from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
     except ImportError:
         pattern = re.compile(b"|".join(b"(" + re.escape(literal) + b")" for literal in literals))
         return lambda data: [
             (match.lastindex - 1, match.start()) for match in pattern.finditer(data) if match.lastindex
         ]
-    engine = BytesAhoCorasick(list(literals), matchkind=MatchKind.LeftmostFirst)
+    engine = BytesAhoCorasick(
+        list(literals), matchkind=MatchKind.LeftmostFirst, implementation=Implementation.DFA
+    )
     return lambda data: [(number, start) for number, start, _ in engine.find_matches_as_indexes(data)]
 
 

@@ -26,6 +26,7 @@ _CROWD, _SEEN = 200, 180
 # One passage in which one rule holds so often has said it.
 _ENOUGH = 300
 _SPACE = 32
+_LONGEST_WORD = 40
 # So many marks may stand between the words of one entry.
 _MARKS = 5
 
@@ -74,14 +75,14 @@ class Matcher:
         anchors = sorted((start, number) for number, start, _ in found.hits if number < size)
         if not anchors:
             return
-        starts = found.starts(sorted(self._accompanied(found.data, anchors, text.isascii())))
+        starts = found.starts(sorted(self._accompanied(found.data, anchors, 1 if text.isascii() else 3)))
         for low, high in _around(text, starts):
-            hits = [hit for hit in self._hits(text, max(0, low - 1), high + 1) if low <= hit[_START] and hit[_END] <= high]
+            around = self._hits(text, max(0, low - 1), high + 1)
+            hits = [hit for hit in around if low <= hit[_START] and hit[_END] <= high]
             yield from self._marks(text, low, hits, 0, False)
 
-    def _accompanied(self, data: bytes, anchors: list[tuple[int, int]], ascii: bool) -> Iterator[int]:
-        """Where anchors begin that have words for all other slots of a rule near; those together share that."""
-        reach = _MOST_REACH if ascii else 3 * _MOST_REACH
+    def _accompanied(self, data: bytes, anchors: list[tuple[int, int]], wide: int) -> Iterator[int]:
+        """Where anchors begin that have words for all slots of a rule near; `wide` is bytes a letter."""
         behind = 0
         while behind < len(anchors):
             first = behind
@@ -89,13 +90,17 @@ class Matcher:
             while behind < len(anchors) and anchors[behind][0] - end <= _BESIDE:
                 end = anchors[behind][0]
                 behind += 1
+            rules = {number: self._rules_of(self.anchors[number]) for _, number in anchors[first:behind]}
+            reach = wide * _WORD * max(rule.span for some in rules.values() for rule in some)
             present = 0
-            window = data[max(0, start - reach) : end + reach]
+            window = data[max(0, start - reach - 1) : end + reach + wide * _LONGEST_WORD]
             for number in {number for number, _, _ in self._finder.within(window)}:
                 present |= self._held[number] if number in self._held else self._classes(number)
             for at, number in anchors[first:behind]:
-                if any(all(present & slot for slot in rule.slots) for rule in self._rules_of(self.anchors[number])):
-                    yield at + (data[at] == _SPACE)
+                for rule in rules[number]:
+                    if all(present & slot for slot in rule.slots):
+                        yield at + (data[at] == _SPACE)
+                        break
 
     def _rules_of(self, number: int) -> list[Phrase]:
         """The rules that are anchored in a word."""
@@ -254,7 +259,7 @@ def _behind(text: str, at: int) -> int:
 
 
 def _follows(text: str, at: int, parts: Sequence[str]) -> int:
-    """Where several words end that begin at `at`, a few marks between them; -1 if there are too many marks."""
+    """Where words end that begin at `at`, a few marks between them; -1 if there are too many marks."""
     at += len(parts[0])
     for part in parts[1:]:
         start = at

@@ -39,8 +39,8 @@ class Phrase(NamedTuple):
 class Shape(NamedTuple):
     """A bounded expression, tried where one of its triggers stands and, if it names any, a need is near.
 
-    With `back` it may begin that many letters before the trigger; `unless` must not stand before it;
-    `mention` says whether being spoken about makes it less grave.
+    With `back` it may begin that many letters before the trigger, with one of `heads` where those are known;
+    `unless` must not stand before it; `mention` says whether being spoken about makes it less grave.
     """
 
     id: str
@@ -53,12 +53,14 @@ class Shape(NamedTuple):
     mention: bool
     unless: str
     back: int
+    heads: tuple[str, ...]
 
 
 class Rules(NamedTuple):
     """What the survey and the rules need. `spaceless` is the set of languages written without spaces.
 
     Of the scouts the first stand for the words `anchors`; of the others, `triggers` of shapes and `riddles`.
+    `signs` are the triggers that are no words, the longest first.
     """
 
     spaceless: int
@@ -67,6 +69,7 @@ class Rules(NamedTuple):
     shapes: tuple[Shape, ...]
     scouts: Literals
     anchors: list[int]
+    signs: list[str]
     triggers: dict[int, str]
     riddles: dict[int, str]
 
@@ -99,10 +102,12 @@ def load() -> Rules:
         cues=(data["cues"][0], data["cues"][1]),
         phrases=tuple(Phrase._make((*row[:4], tuple(row[4]), *row[5:])) for row in data["phrases"]),
         shapes=tuple(
-            Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:])) for row in data["shapes"]
+            Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:10], tuple(row[10])))
+            for row in data["shapes"]
         ),
         scouts=_literals(data["scouts"]),
         anchors=data["anchors"],
+        signs=data["signs"],
         triggers={int(number): trigger for number, trigger in data["triggers"].items()},
         riddles={int(number): how for number, how in data["riddles"].items()},
     )
@@ -115,8 +120,9 @@ def words() -> Words:
 
 
 def _literals(columns: list[Any]) -> Literals:
-    *rest, exact = columns
-    return Literals(*rest, {int(number): literal for number, literal in exact.items()})
+    patterns, firsts, leads, lengths, exact = columns
+    exact = {int(number): literal for number, literal in exact.items()}
+    return Literals(patterns, firsts, leads, lengths, exact)
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -175,8 +175,7 @@ class _Signposts:
 
         rules = load()
         self.triggers, self.riddles = rules.triggers, rules.riddles
-        names = {trigger for shape in rules.shapes for trigger in shape.triggers if not trigger[0].isalpha()}
-        ordered = sorted(names, key=lambda name: (-len(name), name))
+        ordered = rules.signs
         # The search reports the longest sign of a place; those inside it are triggers as well.
         self.names = [[(other, name.find(other)) for other in ordered if other in name] for name in ordered]
         self.signs: Search = signs([name.encode() for name in ordered])

@@ -10,11 +10,13 @@ from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.rulebook import Shape, load
 
-# No shape reads further than this behind its trigger.
-_REACH = 520
+# No shape reads further than this behind its trigger; those that begin before it read less.
+_REACH, _REACH_BACK = 520, 260
 _BEFORE = 160
 _LONGEST_NEED = 32
 _CROWD, _LEAST = 8, 64
+# So far ahead is looked for what a shape needs.
+_AHEAD = 4_000
 
 
 class Shapes:
@@ -38,14 +40,16 @@ class Shapes:
                 ]
             # Where triggers crowd, the later ones read on: no text is read more than a few times.
             reach = max(places[at + _CROWD][1], start + _LEAST) if at + _CROWD <= last else len(text)
-            high = min(reach, start + _REACH, len(text))
             for seen in by_trigger[trigger]:
+                high = min(reach, start + seen.reach, len(text))
                 if high <= seen.bare:
                     continue
                 low = max(0, start - seen.shape.back)
-                if start < seen.behind or not seen.needed(text, low, high):
+                if (start < seen.behind and not seen.shape.back) or not seen.needed(text, low, high):
                     continue
-                if seen.shape.back:
+                if seen.shape.heads:
+                    yield from seen.before(text, low, start)
+                elif seen.shape.back:
                     _widen(seen.windows, low, high)
                 elif match := compiled(seen.shape.regex).match(text, start, high):
                     seen.behind = match.end()
@@ -59,10 +63,11 @@ class Shapes:
 class _State:
     """How far one shape has come in one text."""
 
-    __slots__ = ("bare", "behind", "shape", "windows")
+    __slots__ = ("bare", "behind", "reach", "shape", "windows")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
+        self.reach = _REACH_BACK if shape.back else _REACH
         self.behind = 0
         self.windows: list[tuple[int, int]] = []
         self.bare = 0
@@ -71,12 +76,27 @@ class _State:
         """Whether a need stands in [low, high). Places come in order: what was `bare` stays bare."""
         if not self.shape.needs:
             return True
-        begin, ahead = max(low, self.bare - _LONGEST_NEED), high + _REACH
+        begin, ahead = max(low, self.bare - _LONGEST_NEED), high + _AHEAD
         window = text[begin:ahead]
         if not _any_in(self.shape.needs, window):
             self.bare = ahead
             return False
         return _any_in(self.shape.needs, text[begin:high])
+
+    def before(self, text: str, low: int, start: int) -> Iterator[tuple[Mark, bool]]:
+        """Marks that begin with a head in [low, start]; each place is tried once."""
+        expression, tried = compiled(self.shape.regex), self.behind
+        self.behind = max(self.behind, start + 1)
+        places = set()
+        for head in self.shape.heads:
+            at = text.find(head, max(low, tried), start + len(head))
+            while at >= 0:
+                places.add(at)
+                at = text.find(head, at + 1, start + len(head))
+        for at in sorted(places):
+            if match := expression.match(text, at, start + _REACH_BACK):
+                self.behind = max(self.behind, match.end())
+                yield from _mark(self.shape, text, match)
 
 
 def _any_in(needs: tuple[str, ...], window: str) -> bool:
