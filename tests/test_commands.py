@@ -91,7 +91,7 @@ def test_refresh_tells_the_price_first(play: Play) -> None:
         assert "will get a new prompt anyway" in await answer(conversation, "/refresh")
         await talk.say("hello")
         told = await answer(conversation, "/refresh")
-        assert "tokens again that are cached now" in told
+        assert "tokens that are cached now are read anew" in told
         assert [e.reason for e in await talk.store.epochs(talk.agent.session_id)] == ["new session"]
         await answer(conversation, "/refresh yes")
         assert [e.reason for e in await talk.store.epochs(talk.agent.session_id)] == [

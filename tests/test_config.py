@@ -32,7 +32,7 @@ from hermes.config.cache import FORMAT, NAME
 from hermes.config.document import MAX_BYTES
 from hermes.config.load import check, read_config
 from hermes.config.parser import parse
-from hermes.config.records import plain
+from hermes.config.records import CacheConfig, plain
 from hermes.config.schema import KEYS
 from hermes.paths import Home
 from hermes.provenance import digest_of
@@ -98,7 +98,8 @@ mcp:
 models:
   gpt-4.1: {context_window: 5, output_limit: 4, family: gpt, guidance: [x], tokenizer: "", chars_per_token: 3}
 gateway: {a: [1, {b: null}]}
-cache: [x]
+cache:
+  {marks: false, ttl: 1h, prompt_ttl: 1h, guard: ask, keep_warm: on, keep_bodies: 30 Days, diagnostics: on}
 """
         )
         assert read == Config(
@@ -148,6 +149,7 @@ cache: [x]
                 1.5,
                 9.0,
             ),
+            cache=CacheConfig(False, "1h", "1h", "ask", True, "30 days", True),
             models={
                 "gpt-4.1": {
                     "context_window": 5,
@@ -158,7 +160,7 @@ cache: [x]
                     "chars_per_token": 3.0,
                 }
             },
-            free={"gateway": {"a": (1, {"b": None})}, "cache": ("x",)},
+            free={"gateway": {"a": (1, {"b": None})}},
         )
 
     @pytest.mark.parametrize(

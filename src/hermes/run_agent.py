@@ -14,10 +14,12 @@ from datetime import datetime
 from typing import Self
 
 from hermes.agent.approval import Approval, allow_for_good
+from hermes.agent.boundaries import Boundaries
 from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.delegation import Delegation, Kind, kinds_of
 from hermes.agent.extensions import Extensions, whose_of
+from hermes.agent.guard import What
 from hermes.agent.loop import Hints, Limits, Turn, limits_for, no_hints
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
@@ -138,6 +140,7 @@ class AIAgent:
         self.session: Session | None = None
         self.compactor = self._compactor()
         self._told_late: list[str] = []
+        self.boundaries = Boundaries(sources.config, sources.home, self.store)
         self.patience = 30.0  # seconds to wait for a session that someone else holds
         self._steering: deque[str] = deque()
         self._brought: list[EphemeralOverlay] = []
@@ -161,7 +164,9 @@ class AIAgent:
                 session, replace(turn, overlays=(*turn.overlays, *self._brought, *added))
             )
             self._brought.clear()
-            told = (*self._interrupted(session), *self._staged(session), *self.extensions.told(), *notices)
+            self.model, crossed = await self.boundaries.crossed(session, self.model)
+            told = (*self._interrupted(session), *crossed, *self._staged(session))
+            told = (*told, *self.extensions.told(), *notices)
             for notice in told:
                 yield NoticeShown(notice)
             running = Turn(
@@ -317,15 +322,29 @@ class AIAgent:
         if not late or late == self._told_late:
             return ()
         self._told_late = late
+        self.boundaries.stage(session, "tools", ", ".join(late), self.model)
         text = (
             f"{', '.join(late)} came after this session began and will be there from the next boundary on "
             "(a new session, /refresh, /compress)"
         )
         return (Notice("info", text),)
 
-    def set_model(self, model: Model) -> None:
-        """Go on with another model. What was sent stays as it was sent."""
-        self.model = model
+    def set_model(self, model: Model, *, told: bool = False) -> None:
+        """Go on with another model. What was sent stays as it was sent.
+
+        What it costs is told with the next message, unless it was `told`.
+        """
+        self.model, self.boundaries.told = model, told
+
+    async def stage(self, what: What, name: str = "") -> str:
+        """Have another model, or a new prompt, wait for the next boundary; when that comes, in words."""
+        session = await self._hold()
+        try:
+            told = self.boundaries.stage(session, what, name, self.model)
+            await session.save()
+        finally:
+            await self.store.release(session.record.id, self._holder)
+        return told
 
     async def refresh(self) -> SystemPrompt:
         """Build the prompt anew on purpose; the conversation goes on behind it."""
@@ -335,6 +354,8 @@ class AIAgent:
             self._extend()
             prompt = self._prompt(session.record.id)
             session.new_epoch("refresh", prompt, session.visible, tool_definitions(self.tools))
+            await session.save()
+            self.model, _ = await self.boundaries.crossed(session, self.model)
             await session.save()
         finally:
             await self.store.release(session.record.id, self._holder)
@@ -443,6 +464,7 @@ class AIAgent:
     def reset(self) -> None:
         """Begin a new session with the next turn."""
         self._brought.clear()
+        self.model = self.boundaries.carried(self.session, self.model)
         self.session = None
         self.compactor = self._compactor()
         self.session_id = ""
@@ -458,7 +480,7 @@ class AIAgent:
         await self.model.close()
         if self.session is not None:
             await keep_bodies(
-                self.store, self.sources.config.free.get("cache"), self.session.record.id, self.clock()
+                self.store, self.sources.config.cache.keep_bodies, self.session.record.id, self.clock()
             )
         if self._owns_store:
             await self.store.close()
@@ -536,7 +558,7 @@ class AIAgent:
         overlays, notices = gather_overlays(
             OverlaySources(
                 self.sources.policies,
-                self._personality_text(),
+                self.personality_text(),
                 self.ephemeral_system_prompt,
                 turn.overlays,
                 changed,
@@ -548,7 +570,7 @@ class AIAgent:
         session.stand({**standing, DAY: day_of(now)} if now else standing)
         return said(turn.text, annexes, self.model.profile.system_mid_conversation), notices
 
-    def _personality_text(self) -> str:
+    def personality_text(self) -> str:
         if not self.personality:
             return ""
         known = personalities(self.sources.config.agent.personalities)[0]

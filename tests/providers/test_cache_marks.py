@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from hermes.config.records import CacheConfig
 from hermes.contracts import CacheRules, ModelProfile
 from hermes.messages import Completed, Message, ModelRequest, ToolCall, Usage
 from hermes.providers.anthropic import AnthropicMessages
@@ -234,40 +235,23 @@ def test_texts_and_arguments_that_look_like_marks_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("settings", "policy", "told"),
     [
-        (None, MarkPolicy(), []),
-        ({"ttl": "1h"}, MarkPolicy(True, "1h", "1h"), []),
-        ({"prompt_ttl": "1h"}, MarkPolicy(True, "1h", ""), []),
-        ({"marks": False}, MarkPolicy(False), []),
+        (CacheConfig(), MarkPolicy(), []),
+        (CacheConfig(ttl="1h"), MarkPolicy(True, "1h", "1h"), []),
+        (CacheConfig(prompt_ttl="1h"), MarkPolicy(True, "1h", ""), []),
+        (CacheConfig(marks=False, diagnostics=True), MarkPolicy(False, ask=True), []),
         (
-            {"ttl": "2h"},
+            CacheConfig(ttl="2h"),
             MarkPolicy(),
             ["cache.ttl: 2h is not a lifetime of this model (5m, 1h); it is passed over"],
         ),
         (
-            {"keep_bodies": "a while", "diagnostics": True},
-            MarkPolicy(ask=True),
-            ["cache.keep_bodies is passed over: it takes 30 days, or a number of calls, not 'a while'"],
-        ),
-        ({"keep_bodies": 9}, MarkPolicy(), []),
-        (
-            {"diagnostics": 1},
-            MarkPolicy(),
-            ["cache.diagnostics is passed over: diagnostics takes true or false"],
-        ),
-        (
-            {"tll": "1h"},
-            MarkPolicy(),
-            ["cache.tll is passed over: known are diagnostics, keep_bodies, marks, prompt_ttl, ttl"],
-        ),
-        ({"marks": "no"}, MarkPolicy(), ["cache.marks is passed over: marks takes true or false"]),
-        (
-            {"ttl": "1h", "prompt_ttl": "5m"},
+            CacheConfig(ttl="1h", prompt_ttl="5m"),
             MarkPolicy(True, "1h", "1h"),
             ["cache.prompt_ttl is shorter than cache.ttl, which providers refuse; 1h stands for both"],
         ),
     ],
 )
-def test_the_owners_wishes(settings: object, policy: MarkPolicy, told: list[str]) -> None:
+def test_the_owners_wishes(settings: CacheConfig, policy: MarkPolicy, told: list[str]) -> None:
     made, notices = mark_policy(settings, CLAUDE.cache)
     assert (made, [n.text for n in notices]) == (policy, told)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from hermes.config.records import Config, ModelConfig
+from hermes.config.records import CacheConfig, Config, ModelConfig
 from hermes.errors import ConfigError, ModelError
 from hermes.providers.cache_marks import MarkPolicy
 from hermes.providers.client import HttpModel, codec_for
@@ -183,7 +183,7 @@ def test_one_name_is_tried_again_several_are_a_chain() -> None:
 
 
 def test_the_cache_settings_reach_the_model() -> None:
-    config = Config(free={"cache": {"ttl": "1h", "prompt_ttl": "9h"}}, models={"x": {"context": 1}})
+    config = Config(cache=CacheConfig(ttl="1h", prompt_ttl="9h"), models={"x": {"context": 1}})
     model = one("anthropic:claude-sonnet-4-5", config)
     assert model.policy == MarkPolicy(True, "1h", "1h")
     told = [n.text for n in connect_notices(config, model.profile)]

@@ -83,9 +83,9 @@ class Session:
     """A session that is open in this process. `visible` are the messages the model sees, oldest first.
 
     `record` is without the prompt and the tools, which stand beside it. `answered` says how many messages, in
-    how many fragments, the last answered call of the epoch had; `last` is what the last call used;
-    `interrupted`, that the last turn of another process did not come to its end. A `witness` is told of each
-    call, with the verdict on it.
+    how many fragments, the last answered call of the epoch had; `last` is what the last call used, `used_at`
+    when it began; `interrupted`, that the last turn of another process did not come to its end. A `witness`
+    is told of each call, with the verdict on it.
     """
 
     record: SessionRecord
@@ -102,6 +102,7 @@ class Session:
     last_input: int = 0
     last: Usage = field(default_factory=Usage)
     answered: tuple[int, int] = (0, 0)
+    used_at: str = ""
     interrupted: bool = False
     _chain: str = NO_CHAIN
     _reason: str = ""  # why the next request does not begin with the last one
@@ -167,6 +168,7 @@ class Session:
             session._noted = call.prompt or session._noted[0], call.provider or session._noted[1]
         session._past = tuple(call for call in calls if call.epoch == record.epoch)
         session.last = calls[-1].usage if calls else Usage()
+        session.used_at = calls[-1].started if calls else ""
         heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE and not pruned]
         if heard:
             last = heard[-1]
@@ -208,6 +210,10 @@ class Session:
         if standing != self.standing:
             self.standing = standing
             self._change(state=self._state(standing=standing))
+
+    def note(self, **state: object) -> None:
+        """Keep something in the stored state of the session, as JSON has it, under these names."""
+        self._change(state=self._state(**state))
 
     def request(self, codec: Codec, profile: ModelProfile, max_tokens: int = 8192) -> ModelRequest:
         """The next request: every byte that was sent, and the new messages, serialised here once."""
@@ -298,7 +304,7 @@ class Session:
             messages=self.next_seq,
         )
         noted = self._made_from(self._foretold(noted, request, codec, profile), profile)
-        self.usage, self.last = self.usage.plus(call.usage), call.usage
+        self.usage, self.last, self.used_at = self.usage.plus(call.usage), call.usage, call.started
         self._unsaved.calls.append(noted)
         if self.witness:
             self.witness(noted, request, profile, self._verdict)

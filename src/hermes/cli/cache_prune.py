@@ -45,8 +45,7 @@ def _configured() -> tuple[str, int | None]:
     from hermes.paths import get_hermes_home
     from hermes.sessions.bodies import Retention
 
-    settings = load_config(get_hermes_home()).free.get("cache")
-    value = settings.get("keep_bodies") if hasattr(settings, "get") else None
+    value = load_config(get_hermes_home()).cache.keep_bodies
     kept = Retention.read(value)
     if kept is None:
         raise ConfigError(f"cache.keep_bodies is 30 days, or a number of calls, not {value!r}")

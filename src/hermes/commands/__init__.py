@@ -56,7 +56,12 @@ _TABLE = (
         anytime=True,
         words=conversation.tool_words,
     ),
-    Command("model", "Show or change the model.", conversation.model, "[NAME]"),
+    Command(
+        "model",
+        "Show or change the model; its price is told first.",
+        conversation.model,
+        "[NAME [now|later]]",
+    ),
     Command(
         "prompt",
         "What the frozen prompt is made of; its text; who put TEXT there.",
@@ -70,9 +75,15 @@ _TABLE = (
         "usage", "What this session has cost, and how much of it was cached.", looking.usage, anytime=True
     ),
     Command(
-        "cache", "What came from the prompt cache, and why not more.", cache.cache, "[CALL]", anytime=True
+        "cache",
+        "What came from the prompt cache, and why not more.",
+        cache.cache,
+        "[CALL|pending]",
+        anytime=True,
     ),
-    Command("refresh", "Build the prompt anew; the price is told first.", conversation.refresh, "[yes]"),
+    Command(
+        "refresh", "Build the prompt anew; the price is told first.", conversation.refresh, "[now|later]"
+    ),
     Command("compress", "Summarise the conversation so far.", conversation.compress, "[FOCUS]"),
     Command("undo", "Take back the last turn.", taking_back.undo),
     Command("retry", "Take back the last turn and say the same again.", taking_back.retry),

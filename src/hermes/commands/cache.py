@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hermes.commands.guarded import waiting
 from hermes.commands.records import Conversation
 from hermes.errors import UsageError
 from hermes.providers.profiles import profile_for
@@ -14,8 +15,10 @@ async def cache(conversation: Conversation, argument: str) -> str:
     from hermes.wire.words import explained, worth_telling
 
     agent = conversation.agent
+    if argument == "pending":
+        return await waiting(agent)
     if argument and not argument.isdecimal():
-        raise UsageError("Say /cache for the whole session, or /cache N for its call N.")
+        raise UsageError("Say /cache for the whole session, /cache N for its call N, or /cache pending.")
     if agent.session is None:
         return "Nothing has been asked yet."
     models = agent.sources.config.models

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hermes.agent.personality import personalities
+from hermes.commands.guarded import late_tools, renew_prompt, summary_waits, switch_model, told_at_the_tail
 from hermes.commands.records import Conversation
 from hermes.errors import UsageError
-from hermes.providers.connect import connect
 from hermes.tool_names import TOOLSETS
 from hermes.turns import NoticeShown, Question
 
@@ -19,7 +19,8 @@ async def personality(conversation: Conversation, argument: str) -> str:
     agent = conversation.agent
     if argument:
         agent.set_personality(argument)
-        return f"Personality: {agent.personality or 'none'}, for this session, from your next message on."
+        told = f"Personality: {agent.personality or 'none'}, for this session, from your next message on."
+        return told + told_at_the_tail(agent)
     known, _ = personalities(agent.sources.config.agent.personalities)
     lines = [f"{'*' if p.name == agent.personality else ' '} {p.name:<12} {p.description}" for p in known]
     return "\n".join([*lines, f"{' ' if agent.personality else '*'} none"])
@@ -40,7 +41,7 @@ async def tools(conversation: Conversation, argument: str) -> str:
         switch, _, name = argument.partition(" ")
         if switch not in ("on", "off") or not name.strip():
             raise UsageError("Say /tools on NAME or /tools off NAME; /tools alone lists them.")
-        return agent.switch_tool(name.strip(), on=switch == "on")
+        return agent.switch_tool(name.strip(), on=switch == "on") + await late_tools(agent)
     lines = [
         f"{'off' if name in agent.off else 'on':<4}{name:<16} {tool.spec.description.partition('.')[0]}"
         for name, tool in agent.tools.items()
@@ -53,7 +54,7 @@ async def tools(conversation: Conversation, argument: str) -> str:
 async def model(conversation: Conversation, argument: str) -> str:
     agent = conversation.agent
     if argument:
-        agent.set_model(connect(argument, agent.sources.config, home=agent.sources.home))
+        return await switch_model(agent, argument)
     profile = agent.model.profile
     return f"Model: {profile.name}" + (f" at {profile.provider}" if profile.provider else "")
 
@@ -62,18 +63,15 @@ async def refresh(conversation: Conversation, argument: str) -> str:
     agent = conversation.agent
     if agent.session is None:
         return "The session has not begun; it will get a new prompt anyway."
-    tokens = agent.session.last_input
-    if argument != "yes":
-        return (
-            f"A new prompt makes the provider read about {tokens:,} tokens again that are cached now. "
-            "What has changed is told to the model without that. To do it all the same: /refresh yes"
-        )
-    await agent.refresh()
-    return "The prompt was built anew; the conversation goes on behind it."
+    return await renew_prompt(agent, argument)
 
 
 async def compress(conversation: Conversation, argument: str) -> str:
-    told = [e.notice.text async for e in conversation.agent.compact(argument) if isinstance(e, NoticeShown)]
+    agent = conversation.agent
+    waits, focus = await summary_waits(agent, argument)
+    if waits:
+        return waits
+    told = [e.notice.text async for e in agent.compact(focus) if isinstance(e, NoticeShown)]
     return "\n".join(told) or "There was nothing to summarise."
 
 

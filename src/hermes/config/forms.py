@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -55,6 +56,17 @@ def _flag(value: object, _: Complain) -> bool:
 
 
 FLAG = Form("true or false", _flag)
+
+
+def _kept(value: object, _: Complain) -> str | int:
+    if isinstance(value, str) and re.fullmatch(r"\d{1,5} ?(?:d|days?)", value.strip().lower()):
+        return value.strip().lower()
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise Malformed
+    return value
+
+
+KEPT = Form("days as in 30d, or a whole number of calls, or null", _kept)
 
 
 def whole(least: int, *, or_null: bool = False) -> Form:

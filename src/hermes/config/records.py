@@ -154,6 +154,23 @@ class McpConfig(_Record):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CacheConfig(_Record):
+    """`cache:`. Lifetimes by their names, "" for the provider's default.
+
+    `keep_bodies`: for how many days, as `30d`, or of how many calls; None keeps all. `guard` is `tell`,
+    `ask`, `stage` or `allow`.
+    """
+
+    marks: bool = True
+    ttl: str = ""
+    prompt_ttl: str = ""
+    guard: str = "tell"
+    keep_warm: bool = False
+    keep_bodies: str | int | None = None
+    diagnostics: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CompactionConfig(_Record):
     """`compaction:`. `threshold` is a part of the context window; the others count messages.
 
@@ -220,6 +237,7 @@ class Config(_Record):
     tools: ToolsConfig = field(default_factory=ToolsConfig)
     plugins: PluginsConfig = field(default_factory=PluginsConfig)
     mcp: McpConfig = field(default_factory=McpConfig)
+    cache: CacheConfig = field(default_factory=CacheConfig)
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     delegation: DelegationConfig = field(default_factory=DelegationConfig)
     local: LocalConfig = field(default_factory=LocalConfig)
@@ -232,14 +250,14 @@ class Config(_Record):
     def digest(self) -> str:
         """Digest of the effective values: equal meaning, equal digest, whatever the file looks like.
 
-        The free sections, `compaction`, `delegation`, `local`, `sessions` and `telemetry` stand apart:
-        nothing in them shapes a prompt. What `plugins` and `mcp` bring to one is seen in its sections; their
-        settings may hold secrets. Of `tools` only `enabled` counts.
+        The free sections, `cache`, `compaction`, `delegation`, `local`, `sessions` and `telemetry` stand
+        apart: nothing in them shapes a prompt. What `plugins` and `mcp` bring to one is seen in its sections;
+        their settings may hold secrets. Of `tools` only `enabled` counts.
         """
         import json
 
         apart = (
-            *("compaction", "delegation", "free", "local", "mcp"),
+            *("cache", "compaction", "delegation", "free", "local", "mcp"),
             *("notices", "plugins", "sessions", "telemetry"),
         )
         kept = (f.name for f in fields(self) if f.name not in apart)

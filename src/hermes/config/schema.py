@@ -14,7 +14,7 @@ from hermes.provenance import Trust
 
 CONTEXT_KINDS = ("hermes", "agents", "claude", "cursor", "user", "gemini", "copilot", "cline", "windsurf")
 
-FREE = ("cache", "gateway", "providers")
+FREE = ("gateway", "providers")
 """Sections that are kept as they are."""
 
 SHORT = {"model": "model.default"}
@@ -258,6 +258,32 @@ KEYS: tuple[Key, ...] = (
         "`write_file: ~/notes` for what lies there.",
     ),
     Key("tools.confine", FLAG, "Whether file tools and the terminal's directory stay inside the project."),
+    Key("cache.marks", FLAG, "Whether requests are marked for providers that cache at marks."),
+    Key(
+        "cache.ttl",
+        TEXT,
+        "How long they keep what was sent, by its name, such as 1h; empty is their default.",
+    ),
+    Key("cache.prompt_ttl", TEXT, "The same for the prompt alone, when that is to be longer."),
+    Key(
+        "cache.guard",
+        one_of("tell", "ask", "stage", "allow"),
+        "Before something is done that makes the provider read everything anew: tell the price and wait for "
+        "the word, ask, let it wait for the next boundary, or allow it.",
+    ),
+    Key(
+        "cache.keep_warm",
+        FLAG,
+        "Whether a conversation that rests is kept in the cache, while that costs less than it saves.",
+    ),
+    Key(
+        "cache.keep_bodies",
+        forms.KEPT,
+        "How long the bodies of past requests are kept; null keeps all. Digests always stay.",
+    ),
+    Key(
+        "cache.diagnostics", FLAG, "Whether the provider is asked what it makes of a miss, where it can say."
+    ),
     Key(
         "compaction.threshold",
         forms.PART,

@@ -7,10 +7,11 @@ that moves on never changes a byte that was sent as text. Rules and numbers come
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+from hermes.config.records import CacheConfig
 from hermes.contracts import CacheRules, Codec, ModelProfile
 from hermes.messages import ModelRequest
 from hermes.provenance import Notice
@@ -20,7 +21,6 @@ BREAKPOINT = b',"prompt_cache_breakpoint":{"mode":"explicit"}'
 _MARK = re.compile(
     rb',"(?:cache_control":\{"type":"ephemeral"(?:,"ttl":"\w+")?|prompt_cache_breakpoint":\{"mode":"explicit")\}'
 )
-_SETTINGS = ("diagnostics", "keep_bodies", "marks", "prompt_ttl", "ttl")
 _USER, _TOOL = b'{"role":"user","content":[', b'{"role":"tool",'
 _INSTRUCTED = b'{"role":"developer","content":['
 _ASSISTANT = b'{"role":"assistant"'
@@ -74,17 +74,16 @@ class Frame:
         return cls(head, ends, tuple(tokens))
 
 
-def mark_policy(settings: object, rules: CacheRules) -> tuple[MarkPolicy, tuple[Notice, ...]]:
+def mark_policy(settings: CacheConfig, rules: CacheRules) -> tuple[MarkPolicy, tuple[Notice, ...]]:
     """`cache:` of config.yaml for one model: `marks: false`, `ttl: 1h`, `prompt_ttl: 1h`.
 
     A lifetime the model does not have is left out with a notice. So is an order that the provider refuses:
     what stands first must live at least as long as what follows.
     """
-    given = settings if isinstance(settings, Mapping) else {}
     notices: list[Notice] = []
 
-    def lifetime(key: str, default: str) -> str:
-        name = str(given.get(key) or default)
+    def lifetime(key: str, name: str, default: str) -> str:
+        name = name or default
         if name and rules.ttls and name not in (t.name for t in rules.ttls):
             known = ", ".join(t.name for t in rules.ttls)
             text = f"cache.{key}: {name} is not a lifetime of this model ({known}); it is passed over"
@@ -92,27 +91,15 @@ def mark_policy(settings: object, rules: CacheRules) -> tuple[MarkPolicy, tuple[
             return default
         return name
 
-    for key in sorted(map(str, given)):
-        flag = key in ("marks", "diagnostics")
-        if key not in _SETTINGS or (flag and not isinstance(given[key], bool)):
-            expected = f"{key} takes true or false" if flag else f"known are {', '.join(_SETTINGS)}"
-            notices.append(Notice("warning", f"cache.{key} is passed over: {expected}"))
-    if (kept := given.get("keep_bodies")) is not None:
-        from hermes.sessions.bodies import Retention  # most keep everything
-
-        if Retention.read(kept) is None:
-            text = f"cache.keep_bodies is passed over: it takes 30 days, or a number of calls, not {kept!r}"
-            notices.append(Notice("warning", text))
-    messages = lifetime("ttl", "")
-    prompt = lifetime("prompt_ttl", messages)
+    messages = lifetime("ttl", settings.ttl, "")
+    prompt = lifetime("prompt_ttl", settings.prompt_ttl, messages)
     if _seconds(prompt, rules) < _seconds(messages, rules):
         text = (
             f"cache.prompt_ttl is shorter than cache.ttl, which providers refuse; {messages} stands for both"
         )
         notices.append(Notice("warning", text))
         prompt = messages
-    ask = given.get("diagnostics") is True
-    return MarkPolicy(given.get("marks") is not False, prompt, messages, ask), tuple(notices)
+    return MarkPolicy(settings.marks, prompt, messages, settings.diagnostics), tuple(notices)
 
 
 def _seconds(name: str, rules: CacheRules) -> int:

@@ -60,13 +60,13 @@ def connect_one(
         home = home or get_hermes_home()
         engine = local_engine(find_weights(endpoint.gguf, config, home), config, home, profile)
         return LocalModel(endpoint, profile, engine, config.local.states_mb)
-    policy, _ = mark_policy(config.free.get("cache"), profile.cache)
+    policy, _ = mark_policy(config.cache, profile.cache)
     return HttpModel(endpoint, profile, find_key(endpoint, environment, keyring), policy)
 
 
 def connect_notices(config: Config, profile: ModelProfile) -> tuple[Notice, ...]:
     """What is wrong with what config.yaml says of a model and of its cache."""
-    return (*override_notices(config.models), *mark_policy(config.free.get("cache"), profile.cache)[1])
+    return (*override_notices(config.models), *mark_policy(config.cache, profile.cache)[1])
 
 
 def resolve(name: str, config: Config, home: Home | None = None) -> tuple[Endpoint, ModelProfile]:

@@ -5,7 +5,7 @@ Every method may raise `StoreError`; the message says what to do. A write that r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -130,12 +130,11 @@ class Store(Protocol):
         ...
 
 
-async def keep_bodies(store: Store, settings: object, session_id: str, now: datetime) -> None:
-    """Take away the bodies of old requests, as `keep_bodies` of the settings says.
+async def keep_bodies(store: Store, value: object, session_id: str, now: datetime) -> None:
+    """Take away the bodies of old requests, as `cache.keep_bodies` says, which is the `value`.
 
     By days any session may have old ones; by calls only this one can have got some.
     """
-    value = settings.get("keep_bodies") if isinstance(settings, Mapping) else None
     if value is None:
         return
     from hermes.sessions.bodies import Retention  # most keep everything

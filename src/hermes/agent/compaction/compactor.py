@@ -14,6 +14,7 @@ from hermes.agent.compaction.carrying import carried, still_standing
 from hermes.agent.compaction.measure import fixed, size_of, used
 from hermes.agent.compaction.renewal import renewed
 from hermes.agent.compaction.selection import Selection, select, shortened
+from hermes.agent.guard import price_of
 from hermes.agent.overlays import DAY, PRESSURE
 from hermes.agent.session import Session, call_record
 from hermes.config.records import CompactionConfig
@@ -23,6 +24,7 @@ from hermes.messages import Completed, Message, ModelRequest, ToolSpec
 from hermes.prompt import SystemPrompt
 from hermes.provenance import Level, Notice, Origin
 from hermes.turns import Event, NoticeShown
+from hermes.wire.economics import dollars
 
 Current = Callable[[], tuple[SystemPrompt, tuple[ToolSpec, ...]]]
 """Builds the prompt and the list of tools that a new session would get."""
@@ -73,7 +75,13 @@ class Compactor:
             for notice in await session.keep():
                 yield NoticeShown(notice)
             return
-        yield _notice("info", f"the conversation is being summarised: it takes about {before:,} tokens")
+        price = price_of(session, profile, session.clock())
+        text = f"the conversation is being summarised: it takes about {before:,} tokens"
+        if price.cost:
+            text += (
+                f"; what stays is written anew, for at most {dollars(price.cost)} more than from the cache"
+            )
+        yield _notice("info", text)
         for notice in await session.keep():  # what is sent is stored before it is sent
             yield NoticeShown(notice)
         try:
