@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import update_help
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.M | re.S)
@@ -58,8 +60,18 @@ def _run(code: str) -> str:
     return done.stderr.strip().splitlines()[-1] if done.returncode else ""
 
 
+def stale_pages() -> list[str]:
+    """Pages that are made from the commands and are not as the commands are."""
+    made = {update_help.HELP: update_help.quick_help(), update_help.REFERENCE: update_help.reference()}
+    return [
+        f"{page.relative_to(ROOT)} is not as the commands are: python scripts/update_help.py"
+        for page, text in made.items()
+        if page.read_text(encoding="utf-8") != text
+    ]
+
+
 def main() -> int:
-    problems = broken_links() + failing_examples()
+    problems = broken_links() + failing_examples() + stale_pages()
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"docs: {len(PAGES)} pages, {len(problems)} problems")

@@ -118,7 +118,7 @@ def test_usage_tells_money_and_what_it_were_without_a_cache(play: Play) -> None:
         assert usage.cache_read > 0
         spent = (usage.input - 0.9 * usage.cache_read + 10 * usage.output) / 1e6
         without = (usage.input + 10 * usage.output) / 1e6
-        assert told[1].startswith(f"${spent:.4f} spent; without a cache it were ${without:.4f} (prices: ")
+        assert told[1].startswith(f"${spent:.4f} spent; without a cache it would be ${without:.4f} (prices: ")
 
     play(scene, model=ScriptedModel(["ok"] * 3, profile=PRICED))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,3 +27,24 @@ def test_a_start_stays_small(imported: str, unwanted: str) -> None:
     code = f"import sys, {imported}; print(sorted({set(names)!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_one_question_needs_no_screen(tmp_path: Path) -> None:
+    """Asked of a provider that is not there: until the error nothing was loaded that only a screen needs."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.yaml").write_text("model:\n  default: m\n  base_url: http://127.0.0.1:9/v1\n")
+    unwanted = ("prompt_toolkit", "rich", "pygments", "markdown_it", "hermes.inspect", "hermes.cli.lines")
+    program = (
+        "import sys; from hermes.cli.entry import main; code = main();"
+        f"print(code, sorted(m for m in {unwanted!r} if m in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "chat", "-q", "hello"],
+        env={"HERMES_HOME": str(home), "PATH": "", "HOME": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith(" []\n"), done.stdout + done.stderr

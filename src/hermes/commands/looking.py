@@ -100,7 +100,7 @@ def _money(total: Bill, profile: ModelProfile) -> str:
     if total.spent is None or total.without is None:
         said = unpriced(profile)
         return f"{said[0].upper()}{said[1:]}."
-    said = f"{dollars(total.spent)} spent; without a cache it were {dollars(total.without)}"
+    said = f"{dollars(total.spent)} spent; without a cache it would be {dollars(total.without)}"
     if total.unpriced:
         said += f"; {total.unpriced} calls have no known price and are not in it"
     return f"{said} (prices: {price_source(profile)})"

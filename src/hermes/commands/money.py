@@ -52,12 +52,16 @@ class Spending:
 
 
 def profiles(agent: AIAgent) -> ProfileOf:
-    """The profiles of the models that answered in a session of this agent, by their names."""
+    """The profiles of the models that answered in a session of this agent, by their names.
+
+    A name that a provider made up for a model, of which no price is known, is taken for the present one.
+    """
     present = agent.model.profile
 
     def profile_of(name: str) -> ModelProfile:
         if name in ("", present.name):
             return present
-        return profile_for(name, present.provider, agent.sources.config.models)
+        found = profile_for(name, present.provider, agent.sources.config.models)
+        return present if found.prices.input is None else found
 
     return profile_of

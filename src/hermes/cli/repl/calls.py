@@ -20,10 +20,14 @@ SHOWN_OF_DIFF = 24
 
 @dataclass(slots=True)
 class Calls:
-    """The calls of this conversation: those that run, with when they began, and the results by number."""
+    """The calls of this conversation: those that run, with when they began, and the results by number.
+
+    `seen` is what was shown of a call before it ran, by its id; it is not shown again.
+    """
 
     running: dict[str, tuple[ToolCall, float]] = field(default_factory=dict)
     finished: list[ToolFinished] = field(default_factory=list)
+    seen: dict[str, str] = field(default_factory=dict)
 
     def begin(self, call: ToolCall) -> None:
         self.running[call.id] = call, time.monotonic()
@@ -58,8 +62,10 @@ class Calls:
         return [*head, *arguments, *_drawn(event.result, pen)]
 
     def _some(self, event: ToolFinished, pen: Pen) -> list[str]:
-        lines = _drawn(event.result.rstrip("\n"), pen) if event.result.strip() else []
-        most = SHOWN_OF_DIFF if looks_like_diff(event.result) else SHOWN
+        seen = self.seen.pop(event.call.id, "").strip()
+        result = (event.result.replace(seen, "") if seen else event.result).rstrip()
+        lines = _drawn(result, pen) if result else []
+        most = SHOWN_OF_DIFF if looks_like_diff(result) else SHOWN
         if len(lines) <= most + 1:
             return lines
         more = f"  … {len(lines) - most} more lines (Ctrl-O, or /expand {len(self.finished)})"

@@ -258,6 +258,8 @@ class Talk:
 
     async def _ask(self, question: Question) -> str:
         self._screen.above(detail_lines(question, self._screen.pen))
+        if question.call is not None:
+            self._show.calls.seen[question.call.id] = question.detail
         given = await self._desk.put(question)
         said = given or "unanswered"
         self._screen.above(
