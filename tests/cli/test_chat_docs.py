@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes.cli.ask import EXIT_CODES
+from hermes.cli.ask import EVENT_NAMES, EXIT_CODES
 from hermes.commands import COMMANDS
 from hermes.messages import ToolCall
 from tests.cli.served import Served
@@ -32,7 +32,9 @@ def test_every_ending_has_its_word_and_code() -> None:
 def test_the_events_have_the_fields_that_are_promised(serve: Callable[..., Served]) -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE.partition("| `event`")[2], re.M))
     promised = {name: set(re.findall(r"`(\w+)`", re.sub(r"\(.*?\)", "", row))) for name, row in rows.items()}
-    promised["tool_finished"] |= promised["tool_started"]
+    assert set(promised) == set(EVENT_NAMES.values())
+    for name in ("tool_progress", "tool_finished"):
+        promised[name] |= promised["tool_started"]
     call = ToolCall("1", "terminal", '{"command":"true"}')
     served = serve(Reply(calls=(call,), thinking="hm"), Reply(status=500, body={}), "Yes.")
     lines = served.chat("-q", "x", "--json").out.splitlines()

@@ -188,6 +188,7 @@ def test_a_session_is_gone_on_with_after_kill(serve: Serve) -> None:
         at.kill()
     with terminal(served, "chat", "--continue") as at:
         at.wait_for("scripted-1")
+        at.wait_for("› and then\n\n[interrupted]")
         at.say("are you there?")
         shown = at.wait_for("Still.")
         assert "the last turn was interrupted" in shown

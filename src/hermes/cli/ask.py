@@ -105,7 +105,7 @@ def _short(arguments: str, width: int = 80) -> str:
 # -- JSON: these names are promised in docs/chat.md ---------------------------------------------------------
 
 
-_NAMES = {
+EVENT_NAMES = {
     TextShown: "text",
     ReasoningShown: "reasoning",
     PromptProgress: "reading",
@@ -120,7 +120,7 @@ _NAMES = {
 
 def described(event: Event, agent: AIAgent) -> dict[str, Any]:
     """An event as JSON has it."""
-    return {"event": _NAMES[type(event)], **_body(event, agent)}
+    return {"event": EVENT_NAMES[type(event)], **_body(event, agent)}
 
 
 def _body(event: Event, agent: AIAgent) -> dict[str, Any]:
@@ -129,6 +129,8 @@ def _body(event: Event, agent: AIAgent) -> dict[str, Any]:
             return asdict(call)
         case ToolFinished(call, result, error, seconds):
             return {**asdict(call), "result": result, "error": error, "seconds": round(seconds, 3)}
+        case ToolProgress(call, text):
+            return {**asdict(call), "text": text}
         case NoticeShown(notice):
             return {"level": notice.level, "text": notice.text}
         case TurnEnded(_, usage, _, _):

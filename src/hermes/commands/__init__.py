@@ -35,7 +35,11 @@ def words_for(talk: Conversation, name: str) -> Iterable[tuple[str, str]]:
 
 async def _help(talk: Conversation, argument: str) -> str:
     names = {c.name: c for c in COMMANDS.values()}
-    return "\n".join(f"/{c.name + ' ' + c.takes:<22} {c.meaning}" for c in names.values())
+    labels = [f"/{c.name} {c.takes}".rstrip() for c in names.values()]
+    width = max(map(len, labels))
+    return "\n".join(
+        f"{label:<{width}}  {c.meaning}" for label, c in zip(labels, names.values(), strict=True)
+    )
 
 
 _TABLE = (

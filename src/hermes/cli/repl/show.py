@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from hermes.cli.repl.calls import Calls
 from hermes.cli.repl.draw import Pen
 from hermes.cli.repl.stream import Block, Stream
+from hermes.messages import Message
 from hermes.provenance import Notice
 from hermes.turns import (
     AnswerRestarted,
@@ -38,6 +39,7 @@ class Show:
         self._above = above
         self._stream = Stream()
         self._thought = ""
+        self._reason = ""
         self._reading = ""
         self._drawn: tuple[tuple[str, Pen] | None, list[str]] = (None, [])
         self._told: set[Notice] = set()
@@ -60,14 +62,21 @@ class Show:
                 self._above(self._pen().styled([(f"  {text}", "dim")], fold=True))
             case AnswerRestarted(reason):
                 self._whole()
-                self._above(self._pen().styled([(f"{reason}; the answer begins anew", "yellow")], fold=True))
+                self._restarted(reason)
             case NoticeShown(notice):
                 self._whole()
                 self.notice(notice)
             case TurnEnded(_, _, _, reason):
                 self._whole()
+                self._reason = ""
                 if reason in _ENDINGS:
                     self._above(self._pen().styled([(f"({_ENDINGS[reason]})", "yellow")], fold=True))
+
+    def _restarted(self, reason: str) -> None:
+        """A call that is made again; what was told already is not told word for word once more."""
+        same, self._reason = reason == self._reason, reason
+        told = "once more" if same else f"{reason}; the answer begins anew"
+        self._above(self._pen().styled([(told, "dim" if same else "yellow")], fold=True))
 
     def stopped(self) -> None:
         """The turn was stopped: what was said until then stays on the screen."""
@@ -87,9 +96,20 @@ class Show:
         """What the person said, as it is sent."""
         lines = text.split("\n")
         pen = self._pen()
-        self._above(["", *pen.text("\n".join(lines[:6]), "bold", "› ")])
+        first, *rest = pen.text("\n".join(lines[:6]), "bold", "  ")
+        self._above(["", f"› {first.removeprefix('  ')}", *rest])
         if len(lines) > 6:
             self._above(pen.styled([(f"  … {len(lines) - 6:,} more lines", "dim")]))
+
+    def recap(self, messages: Sequence[Message]) -> None:
+        """Where a conversation was left: the last words of the person, and the last answer."""
+        for role, tell in (("user", self.person), ("assistant", self._said_before)):
+            text = next((m.text for m in reversed(messages) if m.role == role and m.text), "")
+            if text:
+                tell(text)
+
+    def _said_before(self, text: str) -> None:
+        self._blocks([*self._stream.feed(text), *self._stream.finish()])
 
     def answer(self, text: str) -> None:
         """What a command answers."""

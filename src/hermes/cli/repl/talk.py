@@ -94,7 +94,7 @@ class Talk:
 
     async def _work(self) -> None:
         """One thing after the other: what was typed, in its order."""
-        await self._guarded(self._spending.look())
+        await self._guarded(self._recall())
         while not self.conversation.ended:
             if not self.queue:
                 self._wake.clear()
@@ -109,6 +109,12 @@ class Talk:
             if said := self.conversation.take_said():
                 self.queue.appendleft(said)
         self._exit()
+
+    async def _recall(self) -> None:
+        """Of a session that is gone on with: where it was left, and what it has cost."""
+        await self._spending.look()
+        if session := await self.agent.look():
+            self._show.recap(session.visible)
 
     async def _command(self, line: str) -> None:
         name, _, argument = line[1:].strip().partition(" ")
