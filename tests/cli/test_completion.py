@@ -21,7 +21,7 @@ def values(*given: str) -> list[str]:
 
 def test_commands_and_their_commands() -> None:
     assert values("") == sorted(COMMANDS)
-    assert values("se") == ["sessions"]
+    assert values("sess") == ["sessions"]
     assert values("sessions", "") == sorted(SUBCOMMANDS)
     assert ("plain", "chat", COMMANDS["chat"][1]) in words(root, ["ch"])
 
