@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterable
 
@@ -67,6 +68,9 @@ class Screen:
             enable_page_navigation_bindings=False,
         )
         self.app.ttimeoutlen = 0.1
+        self.ready = asyncio.Event()
+        """Keys are read as keys: until then the terminal itself takes Enter for the end of a line."""
+        self.app.after_render += lambda _: self.ready.set()
 
     @property
     def pen(self) -> Pen:

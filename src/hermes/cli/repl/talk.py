@@ -79,7 +79,6 @@ class Talk:
 
     async def run(self) -> int:
         """Talk until the person leaves; the exit code."""
-        self._welcome()
         work = asyncio.create_task(self._work())
         try:
             await self._screen.app.run_async()
@@ -94,6 +93,8 @@ class Talk:
 
     async def _work(self) -> None:
         """One thing after the other: what was typed, in its order."""
+        await self._screen.ready.wait()
+        self._welcome()
         await self._guarded(self._recall())
         while not self.conversation.ended:
             if not self.queue:
