@@ -23,11 +23,11 @@ __all__ = ["CHECKS", "Patient", "Problem", "Result", "Terminal", "examine", "rem
 
 CHECKS: tuple[tuple[str, Check], ...] = (
     ("versions", versions),
-    ("model", model),
-    ("engine", engine),
     ("terminal", terminal),
     ("home", home),
     ("configuration", configuration),
+    ("model", model),
+    ("engine", engine),
     ("identity", identity),
     ("memory", memory),
     ("project context", project),
