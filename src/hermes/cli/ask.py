@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import sys
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from typing import Any
 
 import click
 
+from hermes.cli.as_json import print_json_line
 from hermes.cli.screen import plain, plain_lines, show_notices, wants_colour
 from hermes.run_agent import AIAgent
 from hermes.turns import (
@@ -48,7 +48,7 @@ async def ask_once(agent: AIAgent, text: str, output: str = "text") -> int:
     finally:
         await events.aclose()
     if output == "json":
-        click.echo(json.dumps(collected.body, ensure_ascii=False))
+        print_json_line(collected.body)
     return EXIT_CODES[reason]
 
 
@@ -144,7 +144,7 @@ def _body(event: Event, agent: AIAgent) -> dict[str, Any]:
 
 
 def _show_line(body: dict[str, Any]) -> None:
-    click.echo(json.dumps(body, ensure_ascii=False))
+    print_json_line(body)
     sys.stdout.flush()
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
-from hermes.cli.sessions_look import as_json_option, print_json
 from hermes.errors import FileRefused, UsageError
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.cli.sessions import use_store
 from hermes.cli.sessions_keep import moment_of_age
-from hermes.cli.sessions_look import as_json_option, print_json
 from hermes.errors import ConfigError, UsageError
 from hermes.sessions.base import ScriptStore
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.cli.sessions_keep import moment_of_age
-from hermes.cli.sessions_look import as_json_option, print_json
 from hermes.cli.stored import review_session, review_sessions
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
-from hermes.cli.sessions_look import as_json_option, print_json
 from hermes.cli.stored import review_session
 from hermes.errors import UsageError
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.errors import ConfigError
 from hermes.paths import get_hermes_home
 
@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 
     from hermes.config.load import Reading
     from hermes.provenance import Notice
-
-
-def _as_json(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-
-
-def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -41,7 +33,7 @@ def group() -> None:
 
 @group.command("show", short_help="The values that hold, and whence.")
 @click.argument("key", required=False, shell_complete=_complete)
-@_as_json
+@as_json_option
 def show(key: str | None, as_json: bool) -> None:
     """Show the values that hold, and where each comes from; of all keys, or of KEY and those below it."""
     from hermes.config.load import read_config
@@ -55,9 +47,7 @@ def show(key: str | None, as_json: bool) -> None:
         raise click.ClickException(unknown_text(str(key)))
     if as_json:
         notices = [_told(notice) for notice in reading.config.notices]
-        _print_json(
-            {"path": home.config, "digest": reading.config.digest, "values": rows, "notices": notices}
-        )
+        print_json({"path": home.config, "digest": reading.config.digest, "values": rows, "notices": notices})
         return
     width = max(len(name) for name in rows)
     for name, row in rows.items():
@@ -109,7 +99,7 @@ def _warn(notices: tuple[Notice, ...]) -> None:
 @group.command("set", short_help="Set one value.")
 @click.argument("key", shell_complete=_complete)
 @click.argument("value")
-@_as_json
+@as_json_option
 def set_(key: str, value: str, as_json: bool) -> None:
     """Set KEY to VALUE, which is read as YAML where the key is not a text.
 
@@ -129,7 +119,7 @@ def set_(key: str, value: str, as_json: bool) -> None:
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        _print_json(
+        print_json(
             {"path": home.config, "key": change.name, "value": change.value, "created": change.created}
         )
         return
@@ -138,7 +128,7 @@ def set_(key: str, value: str, as_json: bool) -> None:
 
 @group.command("unset", short_help="Back to the default of one key.")
 @click.argument("key", shell_complete=_complete)
-@_as_json
+@as_json_option
 def unset(key: str, as_json: bool) -> None:
     """Remove KEY from the file, so that its default stands."""
     from hermes.config.edit import unset_key
@@ -149,7 +139,7 @@ def unset(key: str, as_json: bool) -> None:
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        _print_json({"path": home.config, "key": key, "removed": removed})
+        print_json({"path": home.config, "key": key, "removed": removed})
         return
     click.echo(
         f"{key} was removed from {home.config}" if removed else f"{key} does not stand in {home.config}"
@@ -157,20 +147,20 @@ def unset(key: str, as_json: bool) -> None:
 
 
 @group.command("path", short_help="Where config.yaml is.")
-@_as_json
+@as_json_option
 def path(as_json: bool) -> None:
     """Print where config.yaml is, whether or not it exists."""
     from os.path import lexists
 
     where = get_hermes_home().config
     if as_json:
-        _print_json({"path": where, "exists": lexists(where)})
+        print_json({"path": where, "exists": lexists(where)})
         return
     click.echo(where)
 
 
 @group.command("check", short_help="All that is wrong; exit 1 on an error.")
-@_as_json
+@as_json_option
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
     """List everything that is wrong with config.yaml; exit 1 when a value cannot be used."""
@@ -181,7 +171,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
     errors = sum(notice.level == "error" for notice in notices)
     if as_json:
         problems = [_told(notice) for notice in notices]
-        _print_json({"path": home.config, "ok": not errors, "problems": problems})
+        print_json({"path": home.config, "ok": not errors, "problems": problems})
     else:
         for notice in notices:
             click.echo(f"{notice.level}: {notice.text}")
@@ -198,7 +188,7 @@ def _tally(errors: int, others: int) -> str:
 
 @group.command("keys", short_help="Every key, its form and meaning.")
 @click.option("--markdown", is_flag=True, help="Print the table of the documentation.")
-@_as_json
+@as_json_option
 def keys(markdown: bool, as_json: bool) -> None:
     """List every key there is: what is expected, the default, and what it means."""
     from hermes.config.records import plain
@@ -209,7 +199,7 @@ def keys(markdown: bool, as_json: bool) -> None:
         click.echo(reference_table(), nl=False)
         return
     if as_json:
-        _print_json(
+        print_json(
             [
                 {
                     "key": key.name,

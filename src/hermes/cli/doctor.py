@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import locale
 import sys
 import time
@@ -12,6 +11,7 @@ import click
 
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources
 from hermes.agent.workdir import find_project
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, facts_asked
 from hermes.cli.screen import plain, wants_colour
 from hermes.inspect.doctor import Patient, Result, Terminal, examine, remove
@@ -22,7 +22,7 @@ _COLOURS = {"info": "cyan", "warning": "yellow", "error": "red", None: "green"}
 @click.command("doctor")
 @click.option("--cwd", default="", help="Look at the project in this directory.", metavar="DIR")
 @click.option("--fix", is_flag=True, help="Delete damaged caches and left-over temporary files.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 @click.pass_context
 def command(ctx: click.Context, cwd: str, fix: bool, as_json: bool) -> None:
     """Look for problems in the home, its files, the project and the machine, and say how to mend each.
@@ -34,7 +34,7 @@ def command(ctx: click.Context, cwd: str, fix: bool, as_json: bool) -> None:
     removed = remove(patient, results) if fix else ()
     if as_json:
         body = {"checks": [asdict(r) for r in results], "removed": [list(r) for r in removed]}
-        click.echo(json.dumps(body, indent=1))
+        print_json(body)
     else:
         for line in told(results):
             click.echo(line, color=wants_colour(sys.stdout))

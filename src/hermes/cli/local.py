@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from contextlib import suppress
 from typing import Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, plain_lines
 from hermes.config import load_config
 from hermes.errors import UsageError
@@ -33,13 +33,13 @@ def group() -> None:
 
 @group.command("status")
 @_model
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def status(model: str, as_json: bool) -> None:
     """Is it running, what does it serve, and how much is kept?"""
     engine = _engine(model)
     body = asyncio.run(_state(engine))
     if as_json:
-        click.echo(json.dumps(body, ensure_ascii=False))
+        print_json(body)
         return
     running = f"yes, process {body['pid']} at {body['url']}" if body["running"] else "no"
     click.echo(plain(f"running  {running}"))
@@ -71,21 +71,32 @@ async def _state(engine: Engine) -> dict[str, Any]:
 
 @group.command("stop")
 @_model
-def stop(model: str) -> None:
+@as_json_option
+def stop(model: str, as_json: bool) -> None:
     """End it; the next question starts it again."""
-    click.echo("Ended." if asyncio.run(_engine(model).stop()) else "It was not running.")
+    stopped = asyncio.run(_engine(model).stop())
+    if as_json:
+        return print_json({"stopped": stopped})
+    return click.echo("Ended." if stopped else "It was not running.")
 
 
 @group.command("log")
 @click.option("-n", "lines", type=click.IntRange(1), default=40, show_default=True, help="So many lines.")
-def log(lines: int) -> None:
+@as_json_option
+def log(lines: int, as_json: bool) -> None:
     """The end of its log."""
     path = get_hermes_home().path("logs", "local.log")
+    told: list[str] = []
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            click.echo(plain_lines("".join(file.readlines()[-lines:])), nl=False)
+            told = file.readlines()[-lines:]
     except FileNotFoundError:
         click.echo("There is no log yet.", err=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    if as_json:
+        return print_json({"path": path, "lines": [line.rstrip("\n") for line in told]})
+    return click.echo(plain_lines("".join(told)), nl=False)
 
 
 def _engine(model: str) -> Engine:

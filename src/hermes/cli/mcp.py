@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from typing import Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, show_notices
 from hermes.config import load_config
 from hermes.errors import UsageError
 from hermes.mcp.settings import Server, servers
 from hermes.paths import get_hermes_home
 from hermes.provenance import Notice
-
-json_option = click.option("--json", "as_json", is_flag=True, help="For machines.")
 
 
 @click.group()
@@ -25,13 +23,13 @@ def group() -> None:
 
 
 @group.command("list")
-@json_option
+@as_json_option
 def listing(as_json: bool) -> None:
     """The servers that are configured. Nothing is started."""
     found, notices = _servers()
     rows = [_row(server) for server in found]
     if as_json:
-        return _print({"servers": rows, "notices": _plain_notices(notices)})
+        return print_json({"servers": rows, "notices": _plain_notices(notices)})
     show_notices(notices)
     if not found:
         click.echo("No MCP servers: mcp.servers in config.yaml names none that can be used.")
@@ -44,7 +42,7 @@ def listing(as_json: bool) -> None:
 
 @group.command("test")
 @click.argument("name", required=False, default="")
-@json_option
+@as_json_option
 @click.pass_context
 def test(ctx: click.Context, name: str, as_json: bool) -> None:
     """Start every server that is on, or the one of that NAME, and tell what it offers.
@@ -59,7 +57,7 @@ def test(ctx: click.Context, name: str, as_json: bool) -> None:
     wanted = tuple(s for s in found if s.name == name or (not name and s.enabled))
     rows, told = asyncio.run(_tested(wanted))
     if as_json:
-        _print({"servers": rows, "notices": _plain_notices((*notices, *told))})
+        print_json({"servers": rows, "notices": _plain_notices((*notices, *told))})
     else:
         show_notices((*notices, *told))
         for row in rows:
@@ -120,7 +118,3 @@ def _servers() -> tuple[tuple[Server, ...], tuple[Notice, ...]]:
 
 def _plain_notices(notices: tuple[Notice, ...]) -> list[dict[str, str]]:
     return [{"level": n.level, "text": n.text} for n in dict.fromkeys(notices)]
-
-
-def _print(body: object) -> None:
-    click.echo(json.dumps(body, ensure_ascii=False, indent=1))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, show_notices
 from hermes.errors import MemoryRefused, UsageError
 from hermes.memory.archive import Record
@@ -30,7 +30,7 @@ def group() -> None:
 def _chooses(command: Callable[..., None]) -> Callable[..., None]:
     """The options that say which memory is meant."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="For machines."),
+        as_json_option,
         click.option("--group", "room", default="", metavar="PLATFORM:ID", help="That of a group."),
         click.option(
             "--of", "user", default="", metavar="PLATFORM:ID", help="That of a user of the gateway."
@@ -88,7 +88,7 @@ def listing(profile: bool, project: bool, user: str, room: str, as_json: bool) -
     stores = [s for s in _stores(project, user, room) if not profile or s.file.target == "user"]
     told = [_state(store) for store in stores]
     if as_json:
-        return click.echo(json.dumps(told, ensure_ascii=False, indent=1))
+        return print_json(told)
     for store, state in zip(stores, told, strict=True):
         click.echo(f"{store.path}\n{store.view().usage}")
         for entry in state["entries"]:
@@ -163,7 +163,7 @@ def log(limit: int, profile: bool, project: bool, user: str, room: str, as_json:
     records = _store(profile, project, user, room).records()
     shown = records[-limit:]
     if as_json:
-        return click.echo(json.dumps([asdict(r) for r in shown], ensure_ascii=False, indent=1))
+        return print_json([asdict(r) for r in shown])
     last = records[-limit - 1].after if len(records) > limit else ""
     for record in shown:
         if last and record.before != last and record.change not in _changes(records, last):
@@ -211,9 +211,7 @@ def _tell(report: Report, as_json: bool) -> None:
         done = [
             {"action": o.operation.action, "id": o.id, "old": o.old, "new": o.new} for o in report.outcomes
         ]
-        return click.echo(
-            json.dumps({"done": done, "usage": report.view.usage}, ensure_ascii=False, indent=1)
-        )
+        return print_json({"done": done, "usage": report.view.usage})
     for outcome in report.outcomes:
         what = outcome.operation.action if outcome.changed else "stands already"
         click.echo(f"{what} [{outcome.id}] {plain(outcome.new or outcome.old)}")

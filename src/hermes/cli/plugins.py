@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, show_notices
-
-json_option = click.option("--json", "as_json", is_flag=True, help="For machines.")
 
 
 @click.group()
@@ -18,7 +16,7 @@ def group() -> None:
 
 
 @group.command("list")
-@json_option
+@as_json_option
 def listing(as_json: bool) -> None:
     """Every plugin in the home or installed, and which hooks those that are on implement.
 
@@ -43,7 +41,7 @@ def listing(as_json: bool) -> None:
     told = dict.fromkeys((*config.notices, *sources.notices, *notices))
     if as_json:
         said = [{"level": n.level, "text": n.text} for n in told]
-        click.echo(json.dumps({"plugins": rows, "notices": said}, ensure_ascii=False, indent=1))
+        print_json({"plugins": rows, "notices": said})
         return
     show_notices(tuple(told))
     if not rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import asdict
@@ -11,6 +10,7 @@ import click
 
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources
 from hermes.agent.workdir import find_project
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, facts_asked
 from hermes.cli.screen import plain, show_notices, wants_colour
 from hermes.inspect.rivals import NOT_ITS_OWN, Survey, names, survey
@@ -32,7 +32,7 @@ class _AgentName(click.ParamType[str]):
 @click.argument("agents", nargs=-1, required=True, type=_AgentName(), metavar="AGENT...")
 @click.option("--cwd", default="", help="Work in this directory.", metavar="DIR")
 @click.option("--model", default="", help="The model whose tokens are counted.", metavar="MODEL")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def command(agents: tuple[str, ...], cwd: str, model: str, as_json: bool) -> None:
     """Which instruction files AGENT would load here: codex, claude, gemini, cursor, copilot, cline, windsurf,
     hermes, or all of them side by side.
@@ -47,7 +47,7 @@ def command(agents: tuple[str, ...], cwd: str, model: str, as_json: bool) -> Non
     user_home = os.path.realpath(os.path.expanduser("~"))
     found = survey(wanted, project, user_home, prompt, facts.model)
     if as_json:
-        click.echo(json.dumps(asdict(found), indent=1))
+        print_json(asdict(found))
         return
     show_notices(notices)
     for line in table(found) if len(wanted) > 1 else listing(found):

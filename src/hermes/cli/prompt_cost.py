@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hermes.cli.as_json import print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import show_notices
-from hermes.cli.sessions_look import print_json
 from hermes.cli.stored import listed_tools
 from hermes.provenance import as_data
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from dataclasses import asdict, replace
 import click
 
 from hermes.agent.workdir import find_project
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import wants_colour
 from hermes.cli.stored import frozen_prompt
@@ -26,7 +26,7 @@ _LINE_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.argument("a")
 @click.argument("b", default="here")
 @prompt_options
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 @click.pass_context
 def command(ctx: click.Context, asked: Asked, a: str, b: str, as_json: bool) -> None:
     """Compare prompt A with prompt B (default: the one a session would get here now).
@@ -48,7 +48,7 @@ def command(ctx: click.Context, asked: Asked, a: str, b: str, as_json: bool) -> 
     sides = [_side(name, asked, here) for name in (a, b)]
     diff = diff_prompts(sides[0], sides[1], here.facts.model)
     if as_json:
-        click.echo(json.dumps(asdict(diff), ensure_ascii=False, indent=1))
+        print_json(asdict(diff))
     else:
         _show(diff)
     ctx.exit(0 if diff.equal else 1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from dataclasses import asdict
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import show_notices, wants_colour
 from hermes.inspect.explain import Culprit, Explanation, explain, who_put
@@ -23,7 +23,7 @@ _TIER_COLOURS = {"stable": "green", "context": "blue", "volatile": "magenta"}
 @click.option("--text", default="", help="Who put this text there?", metavar="TEXT")
 @click.option("--offset", type=int, default=None, help="Who put this character there?", metavar="N")
 @click.option("--decisions", is_flag=True, help="List every candidate and what became of it.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def command(asked: Asked, text: str, offset: int | None, decisions: bool, as_json: bool) -> None:
     """A table of the prompt's sections: where each comes from and what it costs.
 
@@ -48,12 +48,12 @@ def _show_json(explanation: Explanation, built: Built) -> None:
     body = asdict(explanation)
     body["notices"] = [as_data(n) for n in built.notices]
     body["decisions"] = [as_data(d) for d in built.prompt.decisions]
-    click.echo(json.dumps(body, ensure_ascii=False, indent=1))
+    print_json(body)
 
 
 def _show_culprits(culprits: tuple[Culprit, ...], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([asdict(c) for c in culprits], ensure_ascii=False, indent=1))
+        print_json([asdict(c) for c in culprits])
         return
     for c in culprits:
         place = f"{c.path}:{c.line}" if c.line else c.path or f"Hermes itself ({c.origin})"

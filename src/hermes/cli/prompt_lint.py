@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from collections.abc import Iterable
 import click
 
 from hermes.agent.workdir import find_project
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import plain, show_notices, wants_colour
 from hermes.errors import FileRefused, HermesError, UsageError
@@ -45,7 +45,7 @@ class _Misused(click.ClickException):
     help="Exit code 1 from this level up.",
 )
 @click.option("--rules", "list_rules", is_flag=True, help="List the rules.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 @click.option("--sarif", "as_sarif", is_flag=True, help="SARIF 2.1.0, for code hosts and editors.")
 @click.pass_context
 def command(
@@ -67,7 +67,7 @@ def command(
     or above, 1 something, 2 it could not be done.
     """
     if list_rules:
-        _list_rules()
+        _list_rules(as_json)
         return
     try:
         if as_json and as_sarif:
@@ -84,12 +84,12 @@ def command(
         raise _Misused(str(error)) from None
     judged = baseline.judge(findings, entries, rules)
     if as_json:
-        click.echo(json.dumps(body(judged, len(subject.sources)), ensure_ascii=False, indent=1))
+        print_json(body(judged, len(subject.sources)))
     elif as_sarif:
         from hermes.inspect.lint.sarif import sarif
 
         log = sarif(judged, root=root, home=built.sources.home.root)
-        click.echo(json.dumps(log, ensure_ascii=False, indent=1))
+        print_json(log)
     else:
         _show(judged, subject)
     # What the prompt itself gives notice of is a finding here; the rest (home, configuration) still is news.
@@ -119,7 +119,10 @@ def _show(judged: baseline.Judged, subject: Subject) -> None:
     click.echo(summary(judged, len(subject.sources)))
 
 
-def _list_rules() -> None:
+def _list_rules(as_json: bool) -> None:
+    if as_json:
+        print_json([{"id": r.id, "level": r.level, "title": r.title} for r in RULES.values()])
+        return
     for rule in RULES.values():
         click.echo(f"{rule.id:<24}{rule.level:<9}{rule.title}")
 

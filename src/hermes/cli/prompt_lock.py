@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import asdict
@@ -11,6 +10,7 @@ import click
 
 from hermes.agent.system_prompt import load_sources
 from hermes.agent.workdir import find_project
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, facts_asked, prompt_options
 from hermes.cli.screen import plain, show_notices, wants_colour
 from hermes.errors import HermesError, UsageError
@@ -23,7 +23,6 @@ from hermes.provenance import Notice
 _COLOURS = {"-": "red", "+": "green"}
 _FILE = click.option("--file", default="", help=f"The lock; {NAME} in the project's root by default.")
 _CWD = click.option("--cwd", default="", help="The project, or a directory in it.", metavar="DIR")
-_JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
 
 
 @click.group("lock", invoke_without_command=True)
@@ -31,7 +30,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
 @_FILE
 @click.option("--home", is_flag=True, help="Lock the parts that the home gives, too.")
 @click.option("--memory", is_flag=True, help="Lock the memory, too.")
-@_JSON
+@as_json_option
 @click.pass_context
 def group(ctx: click.Context, asked: Asked, file: str, home: bool, memory: bool, as_json: bool) -> None:
     """Pin the prompt in hermes.lock: digests of its sections and files, what is kept out, what it costs.
@@ -50,7 +49,7 @@ def group(ctx: click.Context, asked: Asked, file: str, home: bool, memory: bool,
     _write(path, lock, root)
     show_notices(notices)
     if as_json:
-        click.echo(json.dumps({"path": path, "tokens": lock.tokens, "method": lock.method}, indent=1))
+        print_json({"path": path, "tokens": lock.tokens, "method": lock.method})
         return
     click.echo(
         f"{path}: {_many(len(lock.sections), 'section')}, {_many(len(lock.sources), 'file')}, ", nl=False
@@ -61,7 +60,7 @@ def group(ctx: click.Context, asked: Asked, file: str, home: bool, memory: bool,
 @group.command("check")
 @_CWD
 @_FILE
-@_JSON
+@as_json_option
 @click.pass_context
 def check(ctx: click.Context, cwd: str, file: str, as_json: bool) -> None:
     """Tell what became different since the prompt was locked. Exit code 1 when something did.
@@ -71,7 +70,7 @@ def check(ctx: click.Context, cwd: str, file: str, as_json: bool) -> None:
     _, path, old, new = _both(cwd, file)
     drift = compare(old, new)
     if as_json:
-        click.echo(json.dumps({"path": path, "drift": bool(drift), **asdict(drift)}, indent=1))
+        print_json({"path": path, "drift": bool(drift), **asdict(drift)})
     else:
         for line in told(drift, os.path.basename(path)):
             click.echo(line, color=wants_colour(sys.stdout))
@@ -82,7 +81,7 @@ def check(ctx: click.Context, cwd: str, file: str, as_json: bool) -> None:
 @click.argument("names", nargs=-1, metavar="[SECTION|FILE]...")
 @_CWD
 @_FILE
-@_JSON
+@as_json_option
 def approve_command(names: tuple[str, ...], cwd: str, file: str, as_json: bool) -> None:
     """Accept the drift: all of it, or that of some sections and files, named as `lock check` names them."""
     root, path, old, new = _both(cwd, file)
@@ -91,7 +90,7 @@ def approve_command(names: tuple[str, ...], cwd: str, file: str, as_json: bool) 
     left = compare(merged, new).names
     done = sorted(compare(old, new).names - left)
     if as_json:
-        click.echo(json.dumps({"path": path, "approved": done, "left": sorted(left)}, indent=1))
+        print_json({"path": path, "approved": done, "left": sorted(left)})
         return
     click.echo(f"approved: {plain(', '.join(done) or 'nothing')}")
     if left:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 import click
 
 from hermes.agent.session import Session
 from hermes.agent.system_prompt import load_sources
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, build, prompt_options
 from hermes.cli.screen import show_notices
 from hermes.cli.stored import with_store
 from hermes.contracts import ModelProfile
 from hermes.errors import UsageError
-from hermes.inspect.diff import Side, diff_prompts
+from hermes.inspect.diff import SectionDiff, Side, diff_prompts
 from hermes.prompt import SystemPrompt
 from hermes.sessions.contract import Store
 
@@ -26,7 +27,8 @@ HOLDER = "hermes prompt refresh"
 @click.argument("name", metavar="SESSION")
 @prompt_options
 @click.option("-y", "--yes", is_flag=True, help="Do it without asking.")
-def command(asked: Asked, name: str, yes: bool) -> None:
+@as_json_option
+def command(asked: Asked, name: str, yes: bool, as_json: bool) -> None:
     """Build the prompt of a stored session anew. What changes, and what that costs, is told first.
 
     The conversation goes on behind the new prompt; the provider reads everything once more.
@@ -39,9 +41,17 @@ def command(asked: Asked, name: str, yes: bool) -> None:
             session = await Session.resume(store, session_id, lambda: datetime.now().astimezone())
             built = build(_asked(asked, session))
             show_notices(built.notices, quiet=True)
-            if _tell(session, built.prompt, built.facts.model) and _agreed(yes):
+            changed = _changed(session, built.prompt, built.facts.model)
+            if not as_json:
+                _tell(session, changed, built.facts.model)
+            agreed = bool(changed) and (yes if as_json else _agreed(yes))
+            if agreed:
                 session.new_epoch("refresh", built.prompt, session.visible)
                 await session.save()
+            if as_json:
+                rows = [asdict(s) for s in changed]
+                print_json({"session": session_id, "refreshed": agreed, "changed": rows})
+            elif agreed:
                 click.echo(f"The prompt of session {session_id} was built anew.")
         finally:
             await store.release(session_id, HOLDER)
@@ -63,20 +73,23 @@ def _asked(asked: Asked, session: Session) -> Asked:
     )
 
 
-def _tell(session: Session, prompt: SystemPrompt, profile: ModelProfile) -> bool:
-    """Say what would change and what it would cost; whether anything would."""
+def _changed(session: Session, prompt: SystemPrompt, profile: ModelProfile) -> list[SectionDiff]:
+    """The sections that would change; the session line, which always does, is no reason."""
     diff = diff_prompts(Side("now", session.prompt), Side("then", prompt), profile)
-    changed = [s for s in diff.sections if s.change != "same" and s.section != "session line"]
+    return [s for s in diff.sections if s.change != "same" and s.section != "session line"]
+
+
+def _tell(session: Session, changed: list[SectionDiff], profile: ModelProfile) -> None:
+    """Say what would change and what it would cost."""
     if not changed:
         click.echo("Nothing in the prompt has changed.")
-        return False
+        return
     for s in changed:
         because = f" ({'; '.join(s.causes)})" if s.causes else ""
         click.echo(
             f"{s.tier} / {s.section}: {s.change}, {s.tokens_before:,} → {s.tokens_after:,} tokens{because}"
         )
     click.echo(f"About {session.last_input:,} tokens are read again{_money(session.last_input, profile)}.")
-    return True
 
 
 def _money(tokens: int, profile: ModelProfile) -> str:

@@ -6,8 +6,9 @@ import re
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, build, prompt_options
-from hermes.cli.screen import show_notices
+from hermes.cli.screen import plain, show_notices
 from hermes.errors import UsageError
 from hermes.files import replace_file
 from hermes.inspect.saved import saved_path
@@ -19,7 +20,8 @@ _NAME = re.compile(r"[\w][\w.-]{0,99}")
 @click.argument("name")
 @prompt_options
 @click.option("-o", "--output", default="", help="Write to this file instead.", metavar="FILE")
-def command(asked: Asked, name: str, output: str) -> None:
+@as_json_option
+def command(asked: Asked, name: str, output: str, as_json: bool) -> None:
     """Keep the prompt under NAME in the home (or in a file), to compare with later."""
     if not output and not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} cannot be a name; use letters, digits, dots, dashes and underscores")
@@ -34,4 +36,6 @@ def command(asked: Asked, name: str, output: str) -> None:
         replace_file(path, built.prompt.to_json(indent=1).encode("utf-8"))
     except OSError as error:
         raise UsageError(f"{path} could not be written: {(error.strerror or str(error)).lower()}") from None
-    click.echo(path)
+    if as_json:
+        return print_json({"path": path, "digest": built.prompt.digest})
+    return click.echo(plain(path))

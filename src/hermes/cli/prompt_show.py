@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from hermes.cli.as_json import print_json
 from hermes.cli.build import Asked, build, prompt_options
 from hermes.cli.screen import show_notices
 from hermes.prompt import Tier
@@ -28,7 +29,7 @@ def command(asked: Asked, tier: str | None, as_json: bool, quiet: bool) -> None:
         body = json.loads(built.prompt.to_json())
         if tier:
             body["sections"] = [s for s in body["sections"] if s["tier"] == tier]
-        click.echo(json.dumps(body, ensure_ascii=False, indent=1))
+        print_json(body)
         return
     text = built.prompt.layer(Tier(tier)).text if tier else built.prompt.text
     sys.stdout.buffer.write(text.encode("utf-8"))

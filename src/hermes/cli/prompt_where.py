@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, build, prompt_options
 from hermes.inspect.where import Whereabouts, where
 from hermes.provenance import as_data
@@ -15,7 +15,7 @@ from hermes.provenance import as_data
 @click.command("where")
 @click.argument("file")
 @prompt_options
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 @click.pass_context
 def command(ctx: click.Context, asked: Asked, file: str, as_json: bool) -> None:
     """Did FILE, or FILE:LINE, reach the model? Where does it stand, or what kept it out?
@@ -27,7 +27,7 @@ def command(ctx: click.Context, asked: Asked, file: str, as_json: bool) -> None:
     base = built.facts.cwd.path if asked.cwd else os.getcwd()
     found = where(built.prompt, os.path.normpath(os.path.join(base, os.path.expanduser(path))), line)
     if as_json:
-        click.echo(json.dumps(as_data(found), ensure_ascii=False, indent=1))
+        print_json(as_data(found))
     else:
         _show(found, file)
     ctx.exit(0 if found.reached else 1)

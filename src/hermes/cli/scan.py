@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from dataclasses import asdict
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.in_place import in_place, visible
 from hermes.cli.scan_files import POLICY_NAMES, PolicyName, Rules, Scanned, scan_bytes, scan_path
 from hermes.cli.screen import show_notices, wants_colour
@@ -34,7 +34,7 @@ _COLOURS = {"blocked": "red", "redacted": "red", "warned": "yellow"}
     help="Whose text it is taken for; by default that depends on where a file lies.",
 )
 @click.option("--all", "everything", is_flag=True, help="In folders every file, not only texts for prompts.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 @click.option("--sarif", "as_sarif", is_flag=True, help="For code hosts and editors (SARIF 2.1.0).")
 @click.option("-q", "--quiet", is_flag=True, help="Only the exit code.")
 @click.pass_context
@@ -64,11 +64,11 @@ def command(
     rules = Rules(home, Policies.from_config(config.security.scan, trusted.digests), policy)
     results = [scanned for path in paths for scanned in _scan(ctx, path, rules, everything)]
     if as_json:
-        click.echo(json.dumps(_as_json(results), ensure_ascii=False, indent=1))
+        print_json(_as_json(results))
     elif as_sarif:
         from hermes.cli.sarif import sarif
 
-        click.echo(json.dumps(sarif(results), ensure_ascii=False, indent=1))
+        print_json(sarif(results))
     elif not quiet:
         _show(results)
     if not quiet:

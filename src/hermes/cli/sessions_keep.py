@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.cli.sessions import use_store
-from hermes.cli.sessions_look import as_json_option, print_json
 from hermes.errors import FileRefused, StoreError, UsageError
 from hermes.files import read_file, replace_file
 from hermes.sessions.base import ScriptStore

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, wants_colour
 from hermes.cli.sessions import use_store
 from hermes.messages import Role
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.records import Hit, SessionFilter, SessionSummary, StoredMessage
 
+__all__ = ("as_json_option", "print_json")
+
 _COLOURS = {"user": "green", "assistant": "cyan", "tool": "yellow", "system": "magenta"}
 _SHOWN = 12
 """Lines that are shown of one message."""
-
-as_json_option = click.option("--json", "as_json", is_flag=True, help="For machines.")
-
-
-def print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 @click.command("list")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY
+from hermes.cli.as_json import print_json
 from hermes.cli.models_own import use_model
 from hermes.cli.screen import plain, show_notices
 from hermes.config import Config, load_config
@@ -30,7 +31,7 @@ def command(as_json: bool) -> None:
     config = load_config(home)
     state = _state(home, config)
     if as_json:
-        click.echo(json.dumps(state, ensure_ascii=False, indent=1))
+        print_json(state)
         return
     show_notices(notices)
     for line in _told(state):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.cli.skills import open_shelf
 from hermes.errors import SkillError
@@ -28,7 +28,7 @@ _NAMED = 12
     "--accept", is_flag=True, help="Go on in spite of any finding, and trust the files as they are."
 )
 @click.option("--dry-run", is_flag=True, help="Only the report.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def install(
     source: str,
     category: str,
@@ -67,7 +67,7 @@ def install(
         written = [write(shelf.home, o, fetched.source, accepted=accept) for o in chosen]
     if as_json:
         body = {"source": fetched.source, "skills": [o.to_json() for o in chosen], "broken": broken}
-        click.echo(json.dumps({**body, "refused": why, "installed": written}, ensure_ascii=False, indent=1))
+        print_json({**body, "refused": why, "installed": written})
         if why and not dry_run:
             raise SkillError(f"nothing was installed: {why}")
         return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.cli.skills import open_shelf
 from hermes.errors import UsageError
@@ -18,7 +18,7 @@ from hermes.skills.overview import find_skill, switch
 
 @click.command("remove")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def remove(name: str, as_json: bool) -> None:
     """Move a skill of the home into the archive, from where it can be restored."""
     shelf = open_shelf()
@@ -31,7 +31,7 @@ def remove(name: str, as_json: bool) -> None:
         raise UsageError(f"{skill.name} lies in {os.path.dirname(skill.path)}; remove it there, by hand")
     kept = folder.remove(shelf.home, os.path.dirname(skill.path))
     if as_json:
-        click.echo(json.dumps(asdict(kept), ensure_ascii=False))
+        print_json(asdict(kept))
     else:
         click.echo(f"removed {plain(kept.name)}; it is kept at {plain(kept.path)}")
         click.echo(f"to bring it back: hermes skills restore {plain(kept.name)}")
@@ -39,13 +39,13 @@ def remove(name: str, as_json: bool) -> None:
 
 @click.command("restore")
 @click.argument("name", default="")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def restore(name: str, as_json: bool) -> None:
     """Bring back what was removed last under NAME; without a name, list what could be."""
     home = get_hermes_home()
     found = (folder.restore(home, name),) if name else folder.removed(home)
     if as_json:
-        click.echo(json.dumps([asdict(r) for r in found], ensure_ascii=False, indent=1))
+        print_json([asdict(r) for r in found])
         return
     for removed in found:
         click.echo(f"restored {plain(removed.name)}" if name else f"{removed.when}  {plain(removed.name)}")
@@ -62,7 +62,7 @@ def _switch(names: tuple[str, ...], on: bool, as_json: bool) -> None:
         disabled = switch(shelf.home, shelf.config, shelf.library, name, on)
         shelf = open_shelf()
     if as_json:
-        click.echo(json.dumps({"disabled": list(disabled)}, ensure_ascii=False))
+        print_json({"disabled": list(disabled)})
         return
     click.echo(
         f"{'enabled' if on else 'disabled'} {plain(', '.join(names))}; it counts from the next session on"
@@ -71,7 +71,7 @@ def _switch(names: tuple[str, ...], on: bool, as_json: bool) -> None:
 
 @click.command("enable")
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def enable(names: tuple[str, ...], as_json: bool) -> None:
     """Take disabled skills back in. Comments in config.yaml stay."""
     _switch(names, True, as_json)
@@ -79,7 +79,7 @@ def enable(names: tuple[str, ...], as_json: bool) -> None:
 
 @click.command("disable")
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def disable(names: tuple[str, ...], as_json: bool) -> None:
     """Leave skills out: neither in the index nor to be loaded. Comments in config.yaml stay."""
     _switch(names, False, as_json)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections import Counter
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, wants_colour
 from hermes.cli.skills import open_shelf
 from hermes.files import read_file
@@ -23,13 +23,13 @@ _SHOWN = 72
 
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def listing(as_json: bool) -> None:
     """Every skill: on, disabled, off here, shadowed by another of its name, broken or blocked."""
     shelf = open_shelf()
     rows = overview(shelf.library, setting_of(shelf.config))
     if as_json:
-        click.echo(json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=1))
+        print_json([row._asdict() for row in rows])
         return
     colour = wants_colour(sys.stdout)
     width = max((len(plain(row.name)) for row in rows), default=0)
@@ -45,7 +45,7 @@ def listing(as_json: bool) -> None:
 
 @click.command("show")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def show(name: str, as_json: bool) -> None:
     """One skill: where it lies, what it is for, its files, where it came from, and its text."""
     shelf = open_shelf()
@@ -69,7 +69,7 @@ def show(name: str, as_json: bool) -> None:
     }
     text = decode(read_file(skill.path).data).text
     if as_json:
-        click.echo(json.dumps({**facts, "text": text}, ensure_ascii=False, indent=1))
+        print_json({**facts, "text": text})
         return
     for key, value in facts.items():
         if value:
@@ -81,7 +81,7 @@ def show(name: str, as_json: bool) -> None:
 
 
 @click.command("check")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
     """Say which skills do not load and why, and which installed ones were changed since.
@@ -98,7 +98,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
         skills = [{**row._asdict(), **_origin(origin)} for row, origin in origins]
         notices = [n.text for n in shelf.library.notices]
         body = {"ok": not bad, "skills": skills, "notices": notices}
-        click.echo(json.dumps(body, ensure_ascii=False, indent=1))
+        print_json(body)
         ctx.exit(1 if bad else 0)
     for row, origin in origins:
         if line := _line(row, origin):

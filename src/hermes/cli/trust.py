@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import click
 
 from hermes.agent.workdir import find_project
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.in_place import in_place, visible
 from hermes.cli.screen import show_notices, wants_colour
 from hermes.errors import FileRefused, UsageError
@@ -65,31 +65,36 @@ def group() -> None:
 @group.command("add")
 @click.argument("path", metavar="FILE|FOLDER")
 @click.option("-y", "--yes", is_flag=True, help="Accept without being asked.")
-def add(path: str, yes: bool) -> None:
+@as_json_option
+def add(path: str, yes: bool, as_json: bool) -> None:
     """Show what was found in FILE, in its place, and accept it when you say so."""
+    if as_json and not yes:
+        raise UsageError("--json answers no question; say --yes when you have read what was found")
     home = get_hermes_home()
     keep_found(home.cache)
     path = os.path.abspath(path)
     if os.path.isdir(path):
-        _add_project(home, path, yes)
-        return
+        return _add_project(home, path, yes, as_json)
     data = read_file(path).data
     text, digest = decode(data).text, digest_of(data)
     known = load_trust(home)
     show_notices(known.notices)
     before = known.of_path(path)
     if any(entry.digest == digest for entry in before):
-        click.echo(f"{visible(path)} is accepted as it is, since {before[-1].date}")
-        return
+        if as_json:
+            return print_json({"accepted": path, "digest": digest, "since": before[-1].date})
+        return click.echo(f"{visible(path)} is accepted as it is, since {before[-1].date}")
     findings = findings_in(text) if text else ()
-    for line in _shown(home, path, text, findings, before):
+    for line in () if as_json else _shown(home, path, text, findings, before):
         click.echo(line, color=wants_colour(sys.stdout))
     if not yes:
         click.confirm("Accept this content?", abort=True)
     found = tuple(dict.fromkeys(f.id for f in findings))
     entry = Acceptance(digest, path, _today(), found, _parts(path, text))
     show_notices(accept(home, entry, text))
-    click.echo(f"accepted {visible(path)} with the digest {digest[:12]}; any edit voids that")
+    if as_json:
+        return print_json({"accepted": path, "digest": digest, "findings": found})
+    return click.echo(f"accepted {visible(path)} with the digest {digest[:12]}; any edit voids that")
 
 
 def _shown(
@@ -124,7 +129,7 @@ def _parts(path: str, text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(digest_of(entry) for entry in entries if findings_in(entry)))
 
 
-def _add_project(home: Home, path: str, yes: bool) -> None:
+def _add_project(home: Home, path: str, yes: bool, as_json: bool) -> None:
     """Show the context files of a project and record that its owner knows of them."""
     from hermes.agent.context_kinds import Finder, kinds_in_order
     from hermes.config import load_config
@@ -139,18 +144,22 @@ def _add_project(home: Home, path: str, yes: bool) -> None:
             data = read_file(candidate.path, inside=project.root).data
             findings = findings_in(decode(data).text)
         except FileRefused as refused:
-            click.echo(f"  {visible(candidate.shown)}: {refused}")
+            click.echo(f"  {visible(candidate.shown)}: {refused}", err=as_json)
             continue
         digests.append(digest_of(data))
-        click.echo(f"  {visible(candidate.shown)}: {len(data):,} bytes, {len(findings)} findings")
+        click.echo(
+            f"  {visible(candidate.shown)}: {len(data):,} bytes, {len(findings)} findings", err=as_json
+        )
     if not yes:
         click.confirm(f"Let the context files of {visible(project.root)} in?", abort=True)
     show_notices(know_project(home, KnownProject(project.root, _today(), tuple(sorted(set(digests))))))
-    click.echo(f"{visible(project.root)} is known now; what the gate finds in its files still counts")
+    if as_json:
+        return print_json({"project": project.root, "files": len(digests)})
+    return click.echo(f"{visible(project.root)} is known now; what the gate finds in its files still counts")
 
 
 @group.command("list")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def list_(as_json: bool) -> None:
     """List what was accepted, and the projects that are known."""
     known = load_trust(get_hermes_home())
@@ -159,7 +168,7 @@ def list_(as_json: bool) -> None:
             "accepted": [asdict(a) for a in known.accepted],
             "projects": [asdict(p) for p in known.projects],
         }
-        click.echo(json.dumps(body, ensure_ascii=False, indent=1))
+        print_json(body)
     else:
         for entry in known.accepted:
             found = f"  ({', '.join(entry.findings)})" if entry.findings else ""
@@ -173,7 +182,8 @@ def list_(as_json: bool) -> None:
 
 @group.command("remove")
 @click.argument("which", metavar="FILE|DIGEST|FOLDER")
-def remove(which: str) -> None:
+@as_json_option
+def remove(which: str, as_json: bool) -> None:
     """Take an acceptance back: all of FILE, the one of DIGEST (its first 8 characters do), or a project."""
     home = get_hermes_home()
     known = load_trust(home)
@@ -183,27 +193,37 @@ def remove(which: str) -> None:
         entries = tuple(a for a in known.accepted if a.digest.startswith(which.lower()))
     if entries:
         show_notices(revoke(home, entries))
+        if as_json:
+            return print_json({"removed": [asdict(entry) for entry in entries]})
         for entry in entries:
             click.echo(f"no longer accepted: {entry.digest[:12]}  {visible(entry.path)}")
-        return
+        return None
     root = next((r for r in (path, os.path.realpath(path)) if known.knows(r)), "")
     if not root:
         show_notices(known.notices)
         raise UsageError(f"nothing was accepted as {visible(which)}; see: hermes trust list")
     show_notices(forget_project(home, root))
-    click.echo(f"no longer known: {visible(root)}")
+    if as_json:
+        return print_json({"removed": [{"root": root}]})
+    return click.echo(f"no longer known: {visible(root)}")
 
 
 @group.command("check")
+@as_json_option
 @click.pass_context
-def check(ctx: click.Context) -> None:
+def check(ctx: click.Context, as_json: bool) -> None:
     """Compare the accepted files with the disk; exit 1 when one has changed since."""
     known = load_trust(get_hermes_home())
-    changed = False
-    for path in sorted({entry.path for entry in known.accepted}):
-        state = _state(path, {entry.digest for entry in known.of_path(path)})
-        changed = changed or state == "changed"
-        click.echo(f"{state:<9} {visible(path)}")
+    paths = sorted({entry.path for entry in known.accepted})
+    states = {path: _state(path, {entry.digest for entry in known.of_path(path)}) for path in paths}
+    changed = "changed" in states.values()
+    if as_json:
+        print_json({"ok": not changed and not known.notices, "files": states})
+    else:
+        for path, state in states.items():
+            click.echo(f"{state:<9} {visible(path)}")
+        if not states:
+            click.echo("nothing was accepted yet")
     show_notices(known.notices)
     ctx.exit(1 if changed or known.notices else 0)
 

@@ -6,13 +6,15 @@ import os
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
+
 SHELLS = ("bash", "fish", "zsh")
 
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice((*SHELLS, "words")), metavar="[bash|fish|zsh]")
 @click.argument("given", nargs=-1, type=click.UNPROCESSED, metavar="")
-@click.option("--json", "as_json", is_flag=True, hidden=True, help="For machines.")
+@as_json_option
 @click.pass_context
 def command(ctx: click.Context, shell: str, given: tuple[str, ...], as_json: bool) -> None:
     """Print the lines that teach a shell to complete hermes.
@@ -26,11 +28,12 @@ def command(ctx: click.Context, shell: str, given: tuple[str, ...], as_json: boo
         if given:
             raise click.UsageError(f"one shell is enough; {given[0]!r} is one word too many")
         script = _script(shell)
-        click.echo(_as_json({"shell": shell, "script": script}) if as_json else script, nl=as_json)
-        return
+        if as_json:
+            return print_json({"shell": shell, "script": script})
+        return click.echo(script, nl=False)
     root = ctx.find_root().command
-    for kind, value, meaning in words(root, list(given)):
-        click.echo(f"{kind}\t{value}\t{meaning}")
+    rows = (f"{kind}\t{value}\t{meaning}\n" for kind, value, meaning in words(root, list(given)))
+    return click.echo("".join(rows), nl=False)
 
 
 def words(root: click.Command, given: list[str]) -> list[tuple[str, str, str]]:
@@ -45,9 +48,3 @@ def words(root: click.Command, given: list[str]) -> list[tuple[str, str, str]]:
 def _script(shell: str) -> str:
     with open(os.path.join(os.path.dirname(__file__), f"hermes.{shell}"), encoding="utf-8") as file:
         return file.read()
-
-
-def _as_json(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
