@@ -32,7 +32,9 @@ def test_every_command_takes_json() -> None:
 
 
 @pytest.mark.parametrize("show", [print_json, print_json_line])
-@pytest.mark.parametrize("text", ["plain", "ünï 漢字", "\udcff", "\x9b31m", "\u202egpj.exe", "a\tb\r\n\x1b[2J"])
+@pytest.mark.parametrize(
+    "text", ["plain", "ünï 漢字", "\udcff", "\x9b31m", "\u202egpj.exe", "a\tb\r\n\x1b[2J"]
+)
 def test_what_is_printed_reads_back_and_moves_no_terminal(
     show: object, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

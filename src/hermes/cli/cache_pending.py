@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.cli.sessions import use_store
-from hermes.cli.sessions_look import as_json_option, print_json
 
 if TYPE_CHECKING:
     from hermes.sessions.base import ScriptStore

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.plots import CLASSES, check_plot, draw, plot_option
 from hermes.cli.screen import plain
 from hermes.cli.sessions_keep import moment_of_age
-from hermes.cli.sessions_look import as_json_option, print_json
 from hermes.cli.stored import known_profiles, pasts_of
 from hermes.errors import UsageError
 

@@ -14,8 +14,6 @@ from hermes.messages import Role
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.records import Hit, SessionFilter, SessionSummary, StoredMessage
 
-__all__ = ("as_json_option", "print_json")
-
 _COLOURS = {"user": "green", "assistant": "cyan", "tool": "yellow", "system": "magenta"}
 _SHOWN = 12
 """Lines that are shown of one message."""
