@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hermes.cli.as_json import print_json
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.screen import show_notices
 from hermes.cli.stored import listed_tools
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("cost")
 @prompt_options
 @click.option("--calls", default=100, show_default=True, type=click.IntRange(1), help="Over so many calls.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@as_json_option
 def command(asked: Asked, calls: int, as_json: bool) -> None:
     """What every section of the prompt costs, over 100 turns of one call each that find it cached."""
     from hermes.inspect.cost import prompt_cost
