@@ -54,3 +54,8 @@ def test_a_long_diff_is_cut_and_an_endless_one_is_counted() -> None:
     assert shown.endswith(" more lines of the diff]")
     counted = "(too long for a diff: 30,000 lines become 30,000 from line 1 on)"
     assert diff(before * 10, after * 10, "f") == counted
+
+
+def test_a_new_file_and_an_emptied_one() -> None:
+    assert diff("", "one\ntwo\n", "f") == "--- f\n+++ f\n@@ -0,0 +1,2 @@\n+one\n+two"
+    assert diff("one\n", "", "f") == "--- f\n+++ f\n@@ -1 +0,0 @@\n-one"

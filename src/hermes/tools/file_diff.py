@@ -13,7 +13,7 @@ _PLACE = re.compile(r"^@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@", re.M)
 
 def diff(before: str, after: str, path: str) -> str:
     """The diff between two texts with `\\n` line ends; "" for none. A long one is cut, and says so."""
-    olds, news = (text.removesuffix("\n").split("\n") for text in (before, after))
+    olds, news = (text.removesuffix("\n").split("\n") if text else [] for text in (before, after))
     start = _alike(olds, news)
     end = _alike(olds[start:][::-1], news[start:][::-1])
     first = max(0, start - _AROUND)
