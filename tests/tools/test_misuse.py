@@ -22,6 +22,7 @@ from hermes.security.policy import Policies
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tool_names import TOOL_NAMES
 from hermes.tooling import Tool, ToolContext
+from hermes.tools.delegate_tool import Errand, Report, delegate_tool
 from hermes.turns import NoticeShown
 from tests.world import make_home, make_project
 
@@ -54,8 +55,9 @@ class Bench:
         config = load_config(self.home)
         policies = Policies.from_config(config.security.scan, ())
         memory = memory_files(config.memory, OWNER, None)
+        sends = delegate_tool(report, {"default": "does a task"}, 24_000)
         self.tools = toolbox(
-            builtin_tools(self.home, config, policies, self.store, str(self.project), memory)
+            builtin_tools(self.home, config, policies, self.store, str(self.project), memory, (sends,))
         )
         self.approval = Approval(str(self.project), self.home.root, "auto", confine=True)
 
@@ -82,7 +84,12 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     asyncio.run(made.store.close())
 
 
-NAMES = sorted({n for n in TOOL_NAMES if n != "delegate_task"})  # it needs an agent
+async def report(errand: Errand, context: ToolContext) -> Report:
+    """What a sub-agent would: it says its task back."""
+    return Report(errand.label, errand.task)
+
+
+NAMES = sorted(TOOL_NAMES)
 
 
 def guesses(bench: Bench, name: str) -> list[str]:
