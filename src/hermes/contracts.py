@@ -36,7 +36,8 @@ class CacheRules:
     `minimum_tokens`: a shorter prefix is not cached. `step`: hits are counted in steps of so many tokens.
     `read` is a hit's price as a multiple of plain input. `max_marks` may stand in one request, and from each
     the provider looks back over `look_back` positions. The first of `ttls` is the default. `answers`: what
-    the model wrote is cached as well as what it read.
+    the model wrote is cached as well as what it read. `ping` is the least that a request may let the model
+    write: one that is only to keep its prefix in the cache.
     """
 
     kind: CacheKind = "unknown"
@@ -47,6 +48,7 @@ class CacheRules:
     ttls: tuple[CacheTtl, ...] = ()
     read: float | None = None
     answers: bool = False
+    ping: int = 1
 
 
 @dataclass(frozen=True, slots=True)

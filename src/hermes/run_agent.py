@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from hermes.agent.approval import Approval, allow_for_good
 from hermes.agent.boundaries import Boundaries
@@ -46,6 +46,9 @@ from hermes.tool_names import TOOLSETS, tools_of
 from hermes.tooling import Tool, ToolContext, absent_tool
 from hermes.tools.delegate_tool import delegate_tool
 from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
+
+if TYPE_CHECKING:
+    from hermes.agent.keep_warm import KeepWarm
 
 TITLE = 60
 """Characters of the first words that become a session's title."""
@@ -360,6 +363,14 @@ class AIAgent:
         finally:
             await self.store.release(session.record.id, self._holder)
         return session.prompt
+
+    async def keep_warm(self, keeper: KeepWarm) -> tuple[Notice, ...]:
+        """Keep the conversation in the provider's cache; a word when that failed."""
+        session = await self._hold()
+        try:
+            return await keeper.ping(session, self.model)
+        finally:
+            await self.store.release(session.record.id, self._holder)
 
     async def look(self) -> Session | None:
         """The session as it stands, also before a stored one is gone on with; None before the first word."""

@@ -141,6 +141,8 @@ class Loopback:
             told = {"type": "error", "error": {"type": "invalid_request_error", "message": str(error)}}
             return await _send_json(writer, 400, told)
         told = self._compared(json.loads(body))
+        if not json.loads(body).get("stream", True):
+            return await _send_json(writer, 200, message_whole(call.usage))
         events = (
             chat_events(reply, call.usage, self.worker, self.models[0])
             if path == "/chat/completions"
@@ -264,16 +266,23 @@ _chat = {
 }
 
 
-def message_events(
-    reply: Reply,
-    usage: Usage,
-    model: str = "scripted-1",
-    name: str = "msg_1",
-    more: Mapping[str, Any] | None = None,
-) -> Iterable[str]:
-    """A streamed message as its documentation shows it."""
+def message_whole(usage: Usage, model: str = "scripted-1") -> dict[str, Any]:
+    """The answer to a request that lets the model write nothing."""
+    return {
+        "id": "msg_0",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [],
+        "stop_reason": "max_tokens",
+        "stop_sequence": None,
+        "usage": {**_told(usage), "output_tokens": 0},
+    }
+
+
+def _told(usage: Usage) -> dict[str, Any]:
     long = usage.cache_write_long
-    told = {
+    return {
         "input_tokens": usage.input - usage.cache_read - usage.cache_write,
         "cache_creation_input_tokens": usage.cache_write,
         "cache_read_input_tokens": usage.cache_read,
@@ -284,6 +293,16 @@ def message_events(
         "output_tokens": 1,
         "service_tier": "standard",
     }
+
+
+def message_events(
+    reply: Reply,
+    usage: Usage,
+    model: str = "scripted-1",
+    name: str = "msg_1",
+    more: Mapping[str, Any] | None = None,
+) -> Iterable[str]:
+    """A streamed message as its documentation shows it."""
     message = {
         "id": name,
         "type": "message",
@@ -292,7 +311,7 @@ def message_events(
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
-        "usage": told,
+        "usage": _told(usage),
         **(more or {}),
     }
     yield _named({"type": "message_start", "message": message})

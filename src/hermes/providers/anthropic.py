@@ -57,10 +57,12 @@ class AnthropicMessages:
         return tuple(made)
 
     def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes:
-        """What may change from call to call stands behind everything that may not."""
-        return (
-            b"]," + json_bytes({"model": request.model, "max_tokens": request.max_tokens, "stream": True})[1:]
-        )
+        """What may change from call to call stands behind everything that may not.
+
+        A request that lets the model write nothing cannot be streamed.
+        """
+        most = request.max_tokens
+        return b"]," + json_bytes({"model": request.model, "max_tokens": most, "stream": most > 0})[1:]
 
 
 def _said(message: Message, profile: ModelProfile) -> bytes:

@@ -184,6 +184,12 @@ def _count(value: object) -> int:
     raise ValueError("a whole number above 0")
 
 
+def _least(value: object) -> int:
+    if type(value) is int and value >= 0:
+        return value
+    raise ValueError("a whole number, 0 or more")
+
+
 def _amount(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
         return float(value)
@@ -266,6 +272,7 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "cache.ttls": _ttls,
     "cache.read": _amount,
     "cache.answers": _flag,
+    "cache.ping": _least,
     "prices.input": _amount,
     "prices.output": _amount,
     "prices.cache_read": _amount,

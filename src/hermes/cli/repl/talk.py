@@ -12,6 +12,7 @@ from contextlib import aclosing
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 
+from hermes.agent.keep_warm import KeepWarm, recent_pauses
 from hermes.bulkhead import behind_bulkhead_async
 from hermes.cli.repl import keys
 from hermes.cli.repl.complete import Words
@@ -96,10 +97,11 @@ class Talk:
         await self._screen.ready.wait()
         self._welcome()
         await self._guarded(self._recall())
+        warm = await self._keeper()
         while not self.conversation.ended:
             if not self.queue:
                 self._wake.clear()
-                await self._wake.wait()
+                await self._rest(warm)
                 continue
             line = self.queue.popleft()
             self._show.person(line)
@@ -116,6 +118,27 @@ class Talk:
         await self._spending.look()
         if session := await self.agent.look():
             self._show.recap(session.visible)
+
+    async def _keeper(self) -> KeepWarm:
+        """What keeps the conversation in the provider's cache while the person thinks."""
+        settings = self.agent.sources.config.cache
+        pauses = await recent_pauses(self.agent.store) if settings.keep_warm else ()
+        return KeepWarm(settings, pauses)
+
+    async def _rest(self, warm: KeepWarm) -> None:
+        """Wait for something to do; what is cached is kept meanwhile, where that pays."""
+        agent = self.agent
+        delay = warm.delay(agent.session, agent.model.profile, agent.clock())
+        try:
+            await asyncio.wait_for(self._wake.wait(), delay)
+        except TimeoutError:
+            await self._guarded(self._ping(warm))
+
+    async def _ping(self, warm: KeepWarm) -> None:
+        for notice in await self.agent.keep_warm(warm):
+            self._show.notice(notice)
+        self._spending.see()
+        self._screen.redraw()
 
     async def _command(self, line: str) -> None:
         name, _, argument = line[1:].strip().partition(" ")
