@@ -87,3 +87,33 @@ def test_simulate(tmp_path: Path) -> None:
     assert told["answered by gpt-4o"]["cost"] < told["no marks"]["cost"]
     done = hermes("cache", "simulate", "--plot", "x.png", home=home, cwd=tmp_path)
     assert (done.code, "must end in .svg" in done.err) == (2, True)
+
+
+def test_fleet(tmp_path: Path) -> None:
+    rig = played(tmp_path)
+    plot = tmp_path / "fleet.svg"
+    done = hermes("cache", "fleet", "--plot", str(plot), home=tmp_path / "home", cwd=tmp_path)
+    assert done.code == 0, done.err
+    first, second = done.out.splitlines()[:2]
+    assert first == f"group 1: 1 session of anthropic:claude-sonnet-4-5 ({rig.agent.session_id})"
+    assert second.startswith("  they share ")
+    assert ElementTree.parse(plot).getroot().tag.endswith("svg")
+    data = json.loads(hermes("cache", "fleet", "--json", home=tmp_path / "home", cwd=tmp_path).out)
+    assert (data[0]["sessions"], data[0]["split"]) == ([rig.agent.session_id], None)
+
+
+def test_pending(tmp_path: Path) -> None:
+    async def scene(rig: Rig) -> None:
+        await rig.say("One.")
+        await rig.agent.stage("model", "openai:gpt-4o")
+
+    rig, home = Rig(tmp_path, database=tmp_path / "home" / "sessions.db"), tmp_path / "home"
+    rig.play(scene)
+    told = hermes("cache", "pending", home=home, cwd=tmp_path).out.splitlines()
+    assert told[0].startswith(f"{rig.agent.session_id}  the model openai:gpt-4o, since 20")
+    assert told[1].startswith("  comes with /refresh, /compress or /new, or by itself when")
+    data = json.loads(hermes("cache", "pending", rig.agent.session_id, "--json", home=home, cwd=tmp_path).out)
+    assert [(e["what"], e["name"]) for e in data] == [("model", "openai:gpt-4o")]
+    assert hermes("cache", "pending", home=tmp_path / "other", cwd=tmp_path).out == (
+        "nothing waits for a boundary\n"
+    )
