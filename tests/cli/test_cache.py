@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from tests.cli.runner import hermes
@@ -117,3 +118,26 @@ def test_pending(tmp_path: Path) -> None:
     assert hermes("cache", "pending", home=tmp_path / "other", cwd=tmp_path).out == (
         "nothing waits for a boundary\n"
     )
+
+
+def test_cost(tmp_path: Path) -> None:
+    rig = played(tmp_path)
+    session, home = rig.agent.session_id, tmp_path / "home"
+
+    def rows(*more: str) -> dict[str, dict[str, Any]]:
+        done = hermes("cache", "cost", "--json", *more, home=home, cwd=tmp_path)
+        assert done.code == 0, done.err
+        return {row["name"]: row for row in json.loads(done.out)["rows"]}
+
+    total = rows()[session]
+    assert (total["calls"], total["unpriced"]) == (3, 0)
+    assert 0 < total["cost"] < total["without_cache"] * 1.25
+    calls = rows(session, "--by", "call")
+    assert list(calls) == [f"{session} {n}" for n in (1, 2, 3)]
+    for name, tokens in total["tokens"].items():
+        assert tokens == sum(row["tokens"][name] for row in calls.values())
+    assert rows("--by", "model").keys() == {"anthropic:claude-sonnet-4-5"}
+    assert rows("--by", "day").keys() == {"2026-03-30"}
+    told = hermes("cache", "cost", home=home, cwd=tmp_path).out.splitlines()
+    assert told[0].split()[:2] == ["session", "calls"]
+    assert told[-1].startswith("prices: claude-sonnet-4-5: genai-prices")

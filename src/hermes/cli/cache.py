@@ -7,6 +7,7 @@ import click
 from hermes.cli.lazy import LazyGroup
 
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
+    "cost": ("hermes.cli.cache_cost:command", "What calls have cost, by call, session, day or model."),
     "fleet": ("hermes.cli.cache_fleet:command", "Which sessions share what their prompts begin with."),
     "pending": ("hermes.cli.cache_pending:command", "What waits for the next boundary of a session."),
     "prune": ("hermes.cli.cache_prune:command", "Take away the bodies of old requests."),

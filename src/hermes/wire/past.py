@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hermes.contracts import ModelProfile
 from hermes.messages import Annex
 from hermes.prompt import SystemPrompt
 from hermes.sessions.contract import Store
-from hermes.wire.blocks import Block
-from hermes.wire.layout import Layout, Measure
+from hermes.wire.layout import Layout
 from hermes.wire.ledger import read_calls
 from hermes.wire.prediction import measure_for
 from hermes.wire.request import Wire
@@ -74,46 +72,11 @@ def is_ping(wire: Wire) -> bool:
     return wire.aside and most in (0, 1)
 
 
-def learned_measure(calls: Iterable[Wire], profile_for: ProfileFor) -> tuple[Measure, float]:
-    """Tokens of blocks, estimated, and corrected by what the provider counted in these calls; and the factor
-    by which it counts more than the estimate says.
-
-    The blocks that a call brought share what it was counted longer than the one before.
-    """
-    known: dict[bytes, float] = {}
-    layouts: dict[tuple[str, str], tuple[Layout, list[Block], list[float]]] = {}
-    scale = 1.0
-    plain: dict[str, Measure] = {}
-
-    def estimate(block: Block, profile: ModelProfile) -> float:
-        if profile.name not in plain:
-            plain[profile.name] = measure_for(profile)
-        return plain[profile.name](block)
-
-    profile = ModelProfile()
-    for wire in calls:
-        profile, key = profile_for(wire.model, wire.provider), (wire.provider, wire.model)
-        if key not in layouts:
-            seen: list[Block] = []
-
-            def measured(block: Block, seen: list[Block] = seen, of: ModelProfile = profile) -> float:
-                seen.append(block)
-                return estimate(block, of)
-
-            layouts[key] = Layout(measured), seen, []
-        layout, seen, told = layouts[key]
-        seen.clear()
-        layout.take(wire)
-        at = len(layout) - len(seen)
-        del told[at:]
-        base, under = (told[-1], layout.sums[at - 1]) if at else (0.0, 0.0)
-        guessed = (layout.sums[-1] - under) if seen else 0.0
-        counted = wire.usage.input - base
-        factor = counted / guessed if guessed and wire.usage.input and counted > 0 else scale
-        factor = factor if 0.1 < factor < 10 else scale
-        for number, block in enumerate(seen):
-            told.append(base + factor * (layout.sums[at + number] - under))
-            known[block.raw] = factor * estimate(block, profile)
-        scale = factor if at == 0 else scale
-    last, factor = profile, scale
-    return lambda block: known.get(block.raw) or factor * estimate(block, last), scale
+def factor_of(calls: Iterable[Wire], profile_for: ProfileFor) -> float:
+    """By how much the provider counts more than our estimate does, in the longest of these calls."""
+    longest = max((w for w in calls if w.usage.input), key=lambda w: w.usage.input, default=None)
+    if longest is None:
+        return 1.0
+    layout = Layout(measure_for(profile_for(longest.model, longest.provider)))
+    layout.take(longest)
+    return longest.usage.input / layout.sums[-1] if len(layout) and layout.sums[-1] else 1.0

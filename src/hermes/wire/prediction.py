@@ -88,11 +88,16 @@ class Forecaster:
 
     # -- before -------------------------------------------------------------------------------------------
 
-    def predict(self, wire: Wire) -> Prediction:
-        """Take the next request; what the cache should make of it."""
+    def predict(self, wire: Wire, counted: int = 0) -> Prediction:
+        """Take the next request; what the cache should make of it.
+
+        `counted` are the tokens of all of it, where they are known already.
+        """
         self.layout.take(wire)
         while self._anchors and self._anchors[-1][0] >= self.layout.fresh:
             self._anchors.pop()
+        if len(self.layout):
+            self._anchor(len(self.layout) - 1, counted)
         total = self.tokens(len(self.layout) - 1)
         if self.rules.kind == "none":
             return Prediction("no cache", uncached=total)

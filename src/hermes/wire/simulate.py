@@ -9,7 +9,7 @@ from hermes.contracts import ModelProfile
 from hermes.messages import Usage
 from hermes.wire.economics import MILLION, Rates, Tokens, dollars, pings_that_pay
 from hermes.wire.layout import Measure
-from hermes.wire.past import Past, learned_measure
+from hermes.wire.past import Past, factor_of
 from hermes.wire.policies import AS_SENT, Policy, marks_for, rewritten, told_at_the_tail
 from hermes.wire.prediction import Expectation, Forecaster, measure_for
 from hermes.wire.request import Wire
@@ -56,26 +56,24 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """How many tokens a block is. `exact`: as the provider counts them; else estimates, which for other
-    models are multiplied by `factor`.
+    """How many tokens a block is: by a `measure` that counts as the provider does, or by estimates, times
+    `factor`, which give way to what the provider counted wherever it counted the same bytes.
     """
 
-    measure: Measure
-    exact: bool = False
+    measure: Measure | None = None
     factor: float = 1.0
 
     @classmethod
     def learned(cls, past: Past, profile_for: ProfileFor) -> Counting:
         """Estimates, corrected by what the provider counted in these calls."""
-        measure, factor = learned_measure(past.calls, profile_for)
-        return cls(measure, factor=factor)
+        return cls(factor=factor_of(past.calls, profile_for))
 
-    def of(self, profile: ModelProfile) -> Measure:
-        """The measure for a model that was not asked."""
-        if self.exact:
-            return self.measure
-        estimate = measure_for(profile)
-        return lambda block: self.factor * estimate(block)
+    def cache(self, profile: ModelProfile) -> Forecaster:
+        """A cache of this model with nothing in it."""
+        if self.measure is not None:
+            return Forecaster(profile.cache, self.measure, exact=True)
+        estimate, factor = measure_for(profile), self.factor
+        return Forecaster(profile.cache, lambda block: factor * estimate(block))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +123,9 @@ def play(past: Past, policy: Policy, profile_for: ProfileFor, tokens: Counting) 
         profile = other.profile if other else profile_for(wire.model, wire.provider)
         key = (profile.provider, profile.name)
         if key not in caches:
-            measure = tokens.of(profile) if other else tokens.measure
-            caches[key] = _Cache(profile, Forecaster(profile.cache, measure, exact=True))
+            caches[key] = _Cache(profile, tokens.cache(profile))
         cache = caches[key]
-        same = not tokens.exact and (was.head_id, was.fragments) == (wire.head_id, wire.fragments)
+        same = tokens.measure is None and (was.head_id, was.fragments) == (wire.head_id, wire.fragments)
         yield from cache.pings(wire.at, policy.pings)
         yield cache.call(replace(wire, marks=marks_for(policy, wire, profile)), same=same)
 
@@ -152,9 +149,10 @@ class _Cache:
     def call(self, wire: Wire, *, same: bool, ping: bool = False) -> Answer:
         """One call; `same`: its bytes are those that were sent, so that its tokens were counted."""
         forecaster = self.forecaster
-        found = forecaster.predict(wire)
-        whole = found.read + found.write + found.uncached
-        total = wire.usage.input if same and wire.usage.input else whole
+        found = forecaster.predict(wire, wire.usage.input if same else 0)
+        total = found.read + found.write + found.uncached
+        if same and wire.usage.input:
+            total = wire.usage.input
         read = min(found.read, total)
         write = min(found.write, total - read)
         usage = Usage(
@@ -253,11 +251,10 @@ def _lifetimes(outcomes: Sequence[Outcome], pasts: Sequence[Past], profile: Mode
     usual, long = rules.ttls[0], rules.ttls[-1]
     named = {o.policy.name: o for o in outcomes}
     lines = []
-    short = named.get(f"all marks, {usual.name}")
-    if short and long != usual and rates.write_long is not None and short.misses is not None and short.calls:
-        written = short.tokens.write + short.tokens.write_long
-        size = short.tokens.input / short.calls
-        extra = written * (rates.write_long - rates.write) / MILLION
+    lasting = named.get(f"all marks, {long.name}")
+    if lasting and long != usual and rates.write_long is not None and lasting.calls:
+        size = lasting.tokens.input / lasting.calls
+        extra = lasting.tokens.write_long * (rates.write_long - rates.write) / MILLION
         saves = size * (rates.write - rates.read) / MILLION
         there = pauses(pasts, usual.seconds or 0, long.seconds or 0)
         least = f"{extra / saves:.1f}" if saves > 0 else "no number of"
