@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.plots import check_plot, draw, plot_option
 from hermes.cli.screen import plain
 from hermes.cli.sessions import use_store
 from hermes.cli.sessions_keep import moment_of_age
-from hermes.cli.sessions_look import as_json_option, print_json
 from hermes.cli.stored import known_profiles
 
 if TYPE_CHECKING:
