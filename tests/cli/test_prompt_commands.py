@@ -39,7 +39,7 @@ def test_show_prints_the_exact_bytes_and_nothing_else(terminal: Terminal) -> Non
     exported = SystemPrompt.from_json(terminal.prompt("show", "--json", *TIME).out)
     assert (plain.code, plain.err) == (0, "")
     assert plain.out == exported.text
-    assert plain.out.endswith("Session: abc123")
+    assert plain.out.split("\n\n")[-1].splitlines()[1] == "Session: abc123"
 
 
 def test_tiers_put_together_are_the_prompt(terminal: Terminal) -> None:
@@ -167,7 +167,7 @@ def test_diff_names_the_cause(terminal: Terminal) -> None:
 def test_diff_against_a_model_a_surface_and_a_directory(terminal: Terminal) -> None:
     model = terminal.prompt("diff", "here", "model:gpt-5", *TIME).out
     assert "stable / model guidance: added" in model
-    assert "  model: none → gpt-5\n" in model
+    assert "  model: SmolLM2-135M-Instruct.Q4_1 → gpt-5\n" in model
     assert (
         "stable / platform hint: changed" in terminal.prompt("diff", "here", "platform:telegram", *TIME).out
     )
@@ -214,3 +214,11 @@ def test_a_reader_that_stops_early_is_no_error(terminal: Terminal) -> None:
 
 def test_the_golden_folder_is_there() -> None:
     assert (GOLDEN / "worked_example.txt").exists()
+
+
+def test_while_no_model_is_set_the_prompt_is_that_of_the_one_that_answers(terminal: Terminal) -> None:
+    plain, local = terminal.prompt("show", *TIME).out, terminal.prompt("show", "--model", "local", *TIME).out
+    assert plain == local
+    assert "Model: SmolLM2-135M-Instruct.Q4_1\nProvider: local" in plain
+    write(terminal.home / "config.yaml", "model:\n  default: anthropic:claude-sonnet-4-5\n")
+    assert "Provider: anthropic" in terminal.prompt("show", *TIME).out

@@ -154,17 +154,21 @@ def new_facts(
     platform: str = "cli",
     model: str = "",
     provider: str = "",
+    profile: ModelProfile | None = None,
     session_id: str = "",
     now: datetime | None = None,
     tools: Iterable[str] | None = None,
     system_message: str = "",
 ) -> PromptFacts:
-    """The facts of a new session; what is not given comes from the configuration, the clock, the process."""
+    """The facts of a new session; what is not given comes from the configuration, the clock, the process.
+
+    A `profile` stands in place of `model` and `provider`.
+    """
     chosen = cwd if isinstance(cwd, WorkDir) else working_directory(config, os.fspath(cwd))[0]
     name, maker = model or config.model.default, provider or ("" if model else config.model.provider)
     enabled = tools if tools is not None else config.tools.enabled
     window = None if model else config.model.context_window
-    profile = _of_a_file(name, maker, config) or profile_for(name, maker, config.models, window)
+    profile = profile or _of_a_file(name, maker, config) or profile_for(name, maker, config.models, window)
     return PromptFacts(
         cwd=chosen,
         now=now or datetime.now().astimezone(),

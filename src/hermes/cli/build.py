@@ -18,7 +18,8 @@ from hermes.agent.system_prompt import (
     new_facts,
     working_directory,
 )
-from hermes.errors import TrustError
+from hermes.contracts import ModelProfile
+from hermes.errors import ConfigError, TrustError
 from hermes.paths import ensure_home
 from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice
@@ -73,14 +74,31 @@ def prompt_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def build(asked: Asked) -> Built:
-    """Build the prompt that a new session would get. UsageError for an option that makes no sense."""
+def build(asked: Asked, profile: ModelProfile | None = None) -> Built:
+    """Build the prompt that a new session would get. UsageError for an option that makes no sense.
+
+    A `profile` stands in place of the model that is asked for.
+    """
     sources = load_sources()
     notices = ensure_home(sources.home, DEFAULT_AGENT_IDENTITY + "\n")
-    facts, more = facts_asked(asked, sources)
+    if profile is None and not asked.model:
+        profile = configured_profile(sources)
+    facts, more = facts_asked(asked, sources, profile)
     prompt = build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest)
     notices = (*notices, *sources.config.notices, *sources.notices, *more, *prompt.notices)
     return Built(prompt, facts, sources, (*notices, *_first_time(sources, facts, prompt)))
+
+
+def configured_profile(sources: Sources) -> ModelProfile | None:
+    """The model that answers when none is named, as the agent knows it; None where there is none."""
+    from hermes.providers.connect import resolve
+
+    config = sources.config
+    first = "" if config.model.provider else config.model.default.split(",")[0].strip()
+    try:
+        return resolve(first, config, sources.home)[1]
+    except ConfigError:
+        return None
 
 
 def _first_time(sources: Sources, facts: PromptFacts, prompt: SystemPrompt) -> tuple[Notice, ...]:
@@ -98,8 +116,13 @@ def _first_time(sources: Sources, facts: PromptFacts, prompt: SystemPrompt) -> t
         return told
 
 
-def facts_asked(asked: Asked, sources: Sources) -> tuple[PromptFacts, tuple[Notice, ...]]:
-    """The facts that the options ask for, and what is to be said of the working directory."""
+def facts_asked(
+    asked: Asked, sources: Sources, profile: ModelProfile | None = None
+) -> tuple[PromptFacts, tuple[Notice, ...]]:
+    """The facts that the options ask for, and what is to be said of the working directory.
+
+    A `profile` stands in place of the model that is asked for.
+    """
     workdir, notices = working_directory(sources.config, asked.cwd)
     model, provider = _model(asked.model)
     facts = new_facts(
@@ -108,6 +131,7 @@ def facts_asked(asked: Asked, sources: Sources) -> tuple[PromptFacts, tuple[Noti
         platform=asked.platform,
         model=model,
         provider=provider,
+        profile=profile,
         session_id=asked.session,
         now=_time(asked.at_time),
         tools=None if asked.tools is None else _names(asked.tools),

@@ -8,10 +8,11 @@ from datetime import datetime
 
 import click
 
+from hermes.agent.prompt_builder import Sources
 from hermes.agent.session import Session
 from hermes.agent.system_prompt import load_sources
 from hermes.cli.as_json import as_json_option, print_json
-from hermes.cli.build import Asked, build, prompt_options
+from hermes.cli.build import Asked, build, configured_profile, prompt_options
 from hermes.cli.screen import show_notices
 from hermes.cli.stored import with_store
 from hermes.contracts import ModelProfile
@@ -34,12 +35,14 @@ def command(asked: Asked, name: str, yes: bool, as_json: bool) -> None:
     The conversation goes on behind the new prompt; the provider reads everything once more.
     """
 
+    sources = load_sources()
+
     async def go(store: Store) -> None:
         session_id = await store.resolve(name)
         await store.claim(session_id, HOLDER)
         try:
             session = await Session.resume(store, session_id, lambda: datetime.now().astimezone())
-            built = build(_asked(asked, session))
+            built = build(_asked(asked, session), None if asked.model else _same(sources, session))
             show_notices(built.notices, quiet=True)
             changed = _changed(session, built.prompt, built.facts.model)
             if not as_json:
@@ -56,7 +59,7 @@ def command(asked: Asked, name: str, yes: bool, as_json: bool) -> None:
         finally:
             await store.release(session_id, HOLDER)
 
-    with_store(load_sources(), go)
+    with_store(sources, go)
 
 
 def _asked(asked: Asked, session: Session) -> Asked:
@@ -71,6 +74,16 @@ def _asked(asked: Asked, session: Session) -> Asked:
         model=asked.model or name,
         tools=tools if asked.tools is None else asked.tools,
     )
+
+
+def _same(sources: Sources, session: Session) -> ModelProfile | None:
+    """The configured model, where it is the one that the session was last with.
+
+    A server of one's own on this machine is recorded as `local`, by which name alone it would not be found.
+    """
+    found, record = configured_profile(sources), session.record
+    same = found is not None and (found.provider, found.name) == (record.provider, record.model)
+    return found if same else None
 
 
 def _changed(session: Session, prompt: SystemPrompt, profile: ModelProfile) -> list[SectionDiff]:
