@@ -20,9 +20,10 @@ from hermes.agent.loop import Limits
 from hermes.agent.session import call_record
 from hermes.config import load_config
 from hermes.contracts import CacheRules, ModelProfile
+from hermes.fragments import Fragments, Piece
 from hermes.messages import Completed, Message, ModelRequest, ToolCall, ToolSpec, Usage
 from hermes.paths import get_hermes_home
-from hermes.providers.cache_marks import Frame, MarkPolicy, place_marks, with_marks
+from hermes.providers.cache_marks import Frame, MarkPolicy, mark_places, place_marks, with_puts
 from hermes.providers.client import HttpModel
 from hermes.providers.connect import connect_one
 from hermes.providers.openai_chat import OpenAiChat
@@ -126,13 +127,13 @@ class Agent:
 
 
 class _Body:
-    """The request as the stubs of the scripts read it."""
+    """The request as the stubs of the scripts read it, when they do."""
 
-    def __init__(self, body: bytes) -> None:
-        self.body = body
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.pieces = pieces
 
     def __getitem__(self, name: str) -> Any:
-        return json.loads(self.body)[name]
+        return json.loads(b"".join(self.pieces))[name]
 
 
 class _Stub:
@@ -143,7 +144,7 @@ class _Stub:
         self._http, self._answer = http, answer
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Completed, None]:
-        kind, value = self._answer(_Body(self._http.body(request)))
+        kind, value = self._answer(_Body(self._http.pieces(request)))
         if kind == "tool":
             message = Message("assistant", tool_calls=tuple(ToolCall(*call) for call in value))
         else:
@@ -155,10 +156,11 @@ class _Stub:
         await self._http.close()
 
 
-def cache_markers(messages: list[dict[str, Any]]) -> Sequence[bytes]:
+def cache_markers(messages: list[dict[str, Any]]) -> Sequence[Piece]:
     """The messages as they are sent, with marks. They were serialised when each was first sent: not here."""
     frame, fragments, profile = _serialised(_Same(messages))
-    return with_marks(fragments, place_marks(frame, fragments, profile, MarkPolicy()))
+    marks = place_marks(frame, fragments, profile, MarkPolicy())
+    return with_puts([frame.head, *fragments.joined()], mark_places(frame, fragments, marks))
 
 
 class _Same:
@@ -175,12 +177,12 @@ class _Same:
 
 
 @lru_cache(maxsize=1)
-def _serialised(same: _Same) -> tuple[Frame, list[bytes], ModelProfile]:
+def _serialised(same: _Same) -> tuple[Frame, Fragments, ModelProfile]:
     profile, codec = _marked(ModelProfile("bench")), OpenAiChat()
     system, *rest = same.messages
     said = tuple(_message(m) for m in rest)
     request = ModelRequest("bench", (system["content"],), (), said)
-    return Frame.of(codec, request, profile), list(codec.fragments(said, profile)), profile
+    return Frame.of(codec, request, profile), Fragments.of(codec.fragments(said, profile)), profile
 
 
 def _marked(profile: ModelProfile) -> ModelProfile:

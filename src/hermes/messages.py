@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -103,8 +104,8 @@ class ModelRequest:
     model: str
     system: tuple[str, ...]
     tools: tuple[ToolSpec, ...]
-    messages: tuple[Message, ...]
-    fragments: tuple[bytes, ...] = ()
+    messages: Sequence[Message]
+    fragments: Sequence[bytes] = ()
     max_tokens: int = 8192
     session_id: str = ""
     cache_key: str = ""

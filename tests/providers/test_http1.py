@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes.fragments import Piece
 from hermes.providers import http1
 from hermes.providers.http1 import HttpFailure, Pool, system_proxy
 
@@ -81,8 +82,8 @@ def pool(
     return Pool(f"{scheme}://localhost:{server.port}/v1", timeout, proxy)
 
 
-async def ask(connections: Pool, body: bytes = b"{}") -> tuple[int, bytes]:
-    response = await connections.send("POST", "chat", {"x-a": "b"}, body)
+async def ask(connections: Pool, *body: Piece) -> tuple[int, bytes]:
+    response = await connections.send("POST", "chat", {"x-a": "b"}, body or (b"{}",))
     try:
         return response.status, await response.whole(1 << 20)
     finally:
@@ -119,7 +120,7 @@ def test_what_is_sent() -> None:
     async def run() -> None:
         async with Server(SIZED) as server:
             connections = pool(server)
-            await ask(connections, b'{"a":1}')
+            await ask(connections, b'{"a', memoryview(b'":1}'))
             await connections.close()
             host = f"localhost:{server.port}".encode()
             assert server.requests == [
@@ -218,6 +219,25 @@ def test_only_so_many_connections_are_kept() -> None:
             assert server.connections == 30
             await asyncio.gather(*(ask(connections) for _ in range(30)))
             assert server.connections == 60 - http1.MAX_IDLE
+            await connections.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_a_long_body_goes_out_in_pieces_and_arrives_whole(
+    secure: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = bytes(range(256)) * 1024
+    pieces = [b"{", block, memoryview(block)[5:], b",", *([b"x" * 9_000] * 40), memoryview(block * 9), b"}"]
+
+    async def run() -> None:
+        async with Server(SIZED, None, SIZED, context=tls(True, monkeypatch) if secure else None) as server:
+            connections = pool(server, scheme="https" if secure else "http")
+            for _ in range(2):  # for the second the kept connection is gone, and all is sent again
+                assert await ask(connections, *pieces) == (200, b"abcde")
+            sent = [request.partition(b"\r\n\r\n")[2] for request in server.requests]
+            assert sent == [b"".join(pieces)] * 3
             await connections.close()
 
     asyncio.run(run())

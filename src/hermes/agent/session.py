@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hermes.contracts import Codec, ModelProfile
 from hermes.errors import SessionBusy, StoreError
+from hermes.fragments import Beginning, Fragments, Sent
 from hermes.messages import Completed, Message, ModelRequest, ToolSpec, Usage
 from hermes.prompt import SystemPrompt, shared
 from hermes.provenance import Notice, Origin, digest_of
@@ -82,6 +83,8 @@ class _Unsaved:
 class Session:
     """A session that is open in this process. `visible` are the messages the model sees, oldest first.
 
+    In an epoch messages and fragments are only added: requests share them.
+
     `record` is without the prompt and the tools, which stand beside it. `answered` says how many messages, in
     how many fragments, the last answered call of the epoch had; `last` is what the last call used, `used_at`
     when it began; `interrupted`, that the last turn of another process did not come to its end. A `witness`
@@ -94,7 +97,7 @@ class Session:
     store: Store
     clock: Clock
     visible: list[Message] = field(default_factory=list)
-    fragments: list[bytes] = field(default_factory=list)
+    fragments: Sent = field(default_factory=Sent)
     standing: dict[str, str] = field(default_factory=dict)
     next_seq: int = 0
     calls: int = 0
@@ -155,8 +158,8 @@ class Session:
         fragments = await store.fragments(session_id, record.epoch)
         pruned = any(f.gone for f in fragments)
         fragments = () if pruned else fragments
-        session.fragments = [f.body for f in fragments]
-        session._chain = chain(NO_CHAIN, session.fragments)
+        session.fragments = Sent(f.body for f in fragments)
+        session._chain = chain(NO_CHAIN, session.fragments.so_far())
         sent = order.index(fragments[-1].last_seq) + 1 if fragments else 0
         session._unsent = [(seq, by_seq[seq]) for seq in order[sent:]]
         calls = await store.calls(session_id)
@@ -225,7 +228,7 @@ class Session:
             n = len(self.fragments)
             new = (Fragment(self.record.epoch, n + i, first, last, b) for i, b in enumerate(made))
             self._unsaved.fragments += new
-            self.fragments += made
+            self.fragments.add(made)
             self._chain = chain(self._chain, made)
             self._unsent.clear()
         return self._request(profile, max_tokens)
@@ -240,8 +243,8 @@ class Session:
             model=profile.name,
             system=system,
             tools=self.tools,
-            messages=tuple(self.visible),
-            fragments=tuple(self.fragments),
+            messages=Beginning(self.visible),
+            fragments=self.fragments.so_far(),
             max_tokens=max_tokens,
             session_id=self.record.id,
             cache_key=cache_key,
@@ -265,7 +268,7 @@ class Session:
         return replace(
             self._request(profile, max_tokens),
             messages=(*self.visible[:heard], *messages),
-            fragments=(*self.fragments[:fragments], *made),
+            fragments=(*self.fragments.so_far().first(fragments), *made),
             session_id=f"{self.record.id}:{ASIDE}",
             epoch=ASIDE,
         )
@@ -283,9 +286,8 @@ class Session:
         self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord
     ) -> None:
         """Note a call that was made beside the conversation; what only it had stands in its tail."""
-        same = zip(self.fragments, request.fragments, strict=False)
-        shared = next((n for n, (a, b) in enumerate(same) if a != b), len(self.fragments))
-        self._note(request, codec, profile, replace(call, stop=ASIDE), min(shared, len(request.fragments)))
+        shared = self.fragments.so_far().shared(request.fragments)
+        self._note(request, codec, profile, replace(call, stop=ASIDE), shared)
 
     def _note(
         self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord, shared: int
@@ -300,7 +302,9 @@ class Session:
             head=self._head_of(request, codec, profile),
             tail=self._blob(tail),
             fragments=shared,
-            chain=self._chain if shared == len(self.fragments) else chain(NO_CHAIN, self.fragments[:shared]),
+            chain=self._chain
+            if shared == len(self.fragments)
+            else chain(NO_CHAIN, self.fragments.so_far().first(shared)),
             messages=self.next_seq,
         )
         noted = self._made_from(self._foretold(noted, request, codec, profile), profile)
@@ -319,14 +323,15 @@ class Session:
 
         ledger = self._ledger = self._ledger or Ledger()
         tail = codec.tail(request, profile)
-        wire = wire_of(call, profile.provider, b"", request.fragments, tail)
+        fragments = Fragments.of(request.fragments)
+        wire = wire_of(call, profile.provider, b"", fragments, tail)
         try:
             if self.witness or not ledger.knows(wire):
                 wire = replace(wire, head=codec.head(request, profile))
             past, self._past = self._past, ()
             for before in past:
                 if before.head == call.head and before.model == call.model:
-                    sent = request.fragments[: before.fragments]
+                    sent = fragments.first(before.fragments)
                     ledger.expect(wire_of(before, profile.provider, wire.head, sent, tail), profile)
                     ledger.enter(wire_of(before, profile.provider, wire.head, sent, tail))
             expected = ledger.expect(wire, profile)
@@ -404,7 +409,7 @@ class Session:
         number = self.record.epoch + 1
         keep = list(carried)
         self.visible = keep
-        self.fragments = []
+        self.fragments = Sent()
         self._chain = NO_CHAIN
         self._reason = reason
         self.answered, self.last_input = (0, 0), 0

@@ -7,16 +7,20 @@ that moves on never changes a byte that was sent as text. Rules and numbers come
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
 from hermes.config.records import CacheConfig
 from hermes.contracts import CacheRules, Codec, ModelProfile
+from hermes.fragments import Fragments, Piece
 from hermes.messages import ModelRequest
 from hermes.provenance import Notice
 from hermes.providers.tokens import estimate_tokens
 
+Puts = tuple[tuple[int, str], ...]
+"""What is put into the body that the codec makes, each at its offset in it, in order."""
 BREAKPOINT = b',"prompt_cache_breakpoint":{"mode":"explicit"}'
 _MARK = re.compile(
     rb',"(?:cache_control":\{"type":"ephemeral"(?:,"ttl":"\w+")?|prompt_cache_breakpoint":\{"mode":"explicit")\}'
@@ -149,36 +153,28 @@ def place_marks(frame: Frame, fragments: Sequence[bytes], profile: ModelProfile,
     )
 
 
-def marked_body(frame: Frame, fragments: Sequence[bytes], tail: bytes, marks: Marks) -> bytes:
-    """The body with its marks: a few splices at known places, whatever the number of messages."""
-    head = frame.head
-    for number, mark in reversed(marks.blocks):
-        head = head[: frame.ends[number]] + mark + head[frame.ends[number] :]
-    parts = with_marks(fragments, marks)
-    if not parts:
-        return head + tail
-    parts[0] = head + parts[0]
-    parts[-1] += tail
-    return b",".join(parts)  # one copy of what may be megabytes
-
-
-def mark_places(frame: Frame, fragments: Sequence[bytes], marks: Marks) -> tuple[tuple[int, str], ...]:
+def mark_places(frame: Frame, fragments: Fragments, marks: Marks) -> Puts:
     """The marks with their offsets in the body without marks."""
+    begin = len(frame.head)
     found = [(frame.ends[number], mark.decode("ascii")) for number, mark in marks.blocks]
-    at, counted = len(frame.head), 0
-    for number, mark in marks.fragments:
-        at += sum(len(f) + 1 for f in fragments[counted : number + 1])
-        counted = number + 1
-        found.append((at - 1 - len(b"}]}"), mark.decode("ascii")))
-    return tuple(found)
+    ends = ((begin + fragments.end(number), mark) for number, mark in marks.fragments)
+    return (*found, *((end - len(b"}]}"), mark.decode("ascii")) for end, mark in ends))
 
 
-def with_marks(fragments: Sequence[bytes], marks: Marks) -> list[bytes]:
-    """The fragments, those that are marked with their marks."""
-    marked = list(fragments)
-    for number, mark in marks.fragments:
-        marked[number] = marked[number][:-3] + mark + b"}]}"
-    return marked
+def with_puts(pieces: Iterable[bytes], puts: Puts) -> list[Piece]:
+    """The pieces of a body with what is put into it; of what stands around it nothing is copied."""
+    found: list[Piece] = []
+    waiting = deque(puts)
+    at = 0
+    for piece in pieces:
+        rest, end = memoryview(piece), at + len(piece)
+        while waiting and waiting[0][0] < end:
+            offset, text = waiting.popleft()
+            found += rest[: offset - at], text.encode("ascii")
+            rest, at = rest[offset - at :], offset
+        found.append(rest)
+        at = end
+    return found
 
 
 def unmarked(body: bytes) -> bytes:

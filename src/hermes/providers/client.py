@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 
 from hermes.contracts import ModelProfile
 from hermes.errors import ModelError
+from hermes.fragments import Fragments, Piece
 from hermes.messages import ModelEvent, ModelRequest
-from hermes.providers.cache_marks import Frame, MarkPolicy, WireCodec, mark_places, marked_body, place_marks
+from hermes.providers.cache_marks import (
+    Frame,
+    MarkPolicy,
+    Puts,
+    WireCodec,
+    mark_places,
+    place_marks,
+    with_puts,
+)
 from hermes.providers.canonical import json_text
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import broken_stream, unreachable
@@ -23,8 +32,6 @@ from hermes.providers.openai_chat import OpenAiChat
 if TYPE_CHECKING:  # one wire is enough for most
     from hermes.providers.anthropic_answer import MessagesAnswer
 
-Puts = tuple[tuple[int, str], ...]
-"""What is put into the body that the codec makes, each at its offset in it."""
 FRAMES = 16
 """Heads that are kept ready; each is as long as a prompt with its tools."""
 
@@ -81,7 +88,7 @@ class HttpModel:
         path = "messages" if messages else "chat/completions"
         body, marks = self._asking(request, *self._body(request))
         began = time.monotonic()
-        async with self.http.post(path, body, request.model) as reply:
+        async with self.http.post(path, with_puts(body, marks), request.model) as reply:
             first = round(1000 * (time.monotonic() - began))
             if reply.is_stream:
                 async for event in self._streamed(reply, answer):
@@ -101,14 +108,20 @@ class HttpModel:
 
     def body(self, request: ModelRequest) -> bytes:
         """The bytes that a request is sent as, marks included."""
-        return self._body(request)[0]
+        return b"".join(self.pieces(request))
 
-    def _body(self, request: ModelRequest) -> tuple[bytes, Puts]:
-        """The bytes, and where in them without marks the marks stand."""
-        fragments = request.fragments or self.codec.fragments(request.messages, self.profile)
+    def pieces(self, request: ModelRequest) -> list[Piece]:
+        """The same as it is sent: in pieces, so that what was sent before is not copied again."""
+        return with_puts(*self._body(request))
+
+    def _body(self, request: ModelRequest) -> tuple[list[bytes], Puts]:
+        """The body without marks, and where in it the marks stand."""
+        fragments = Fragments.of(
+            request.fragments or self.codec.fragments(tuple(request.messages), self.profile)
+        )
         frame = self._frame(request)
         marks = place_marks(frame, fragments, self.profile, self.policy)
-        body = marked_body(frame, fragments, self.codec.tail(request, self.profile), marks)
+        body = [frame.head, *fragments.joined(), self.codec.tail(request, self.profile)]
         return body, mark_places(frame, fragments, marks)
 
     @property
@@ -116,13 +129,12 @@ class HttpModel:
         """Whether the provider is asked what differs from the request before: Anthropic's own service can."""
         return self.policy.ask and self.profile.provider == "anthropic"
 
-    def _asking(self, request: ModelRequest, body: bytes, puts: Puts) -> tuple[bytes, Puts]:
+    def _asking(self, request: ModelRequest, body: list[bytes], puts: Puts) -> tuple[list[bytes], Puts]:
         """The same, with the question put at the end of the body."""
         if not self._asks:
             return body, puts
         question = ',"diagnostics":' + json_text({"previous_message_id": self._last.get(request.session_id)})
-        at = len(body) - 1 - sum(len(text) for _, text in puts)
-        return body[:-1] + question.encode("ascii") + body[-1:], (*puts, (at, question))
+        return body, (*puts, (sum(map(len, body)) - 1, question))
 
     async def _streamed(
         self, reply: Reply, answer: ChatAnswer | MessagesAnswer

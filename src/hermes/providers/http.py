@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any
 
 from hermes.errors import ModelError
+from hermes.fragments import Piece
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import refused, unreachable
 from hermes.providers.http1 import HttpFailure, Pool, ProxyFor, Response, system_proxy
@@ -35,8 +36,8 @@ class Http:
         return f"Http({self.endpoint.name!r}, {self.endpoint.base_url!r})"
 
     @asynccontextmanager
-    async def post(self, path: str, body: bytes, model: str) -> AsyncIterator[Reply]:
-        """Send a body and give the reply as it comes. ModelError when it fails, at any point."""
+    async def post(self, path: str, body: Sequence[Piece], model: str) -> AsyncIterator[Reply]:
+        """Send a body, in pieces, and give the reply as it comes. ModelError when it fails, at any point."""
         try:
             response = await self.pool().send("POST", path, self._headers(), body)
             try:

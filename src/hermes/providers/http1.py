@@ -11,10 +11,12 @@ import contextlib
 import socket
 import time
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
+
+from hermes.fragments import Piece
 
 if TYPE_CHECKING:
     import ssl
@@ -68,12 +70,15 @@ class Pool:
         self._idle: list[_Line] = []
         self._context: ssl.SSLContext | None = None
 
-    async def send(self, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> Response:
-        """Send a request and wait for the head of its answer. HttpFailure when there is none."""
+    async def send(
+        self, method: str, path: str, headers: Mapping[str, str], body: Sequence[Piece] = ()
+    ) -> Response:
+        """Send a request, the body in pieces, and wait for an answer's head. HttpFailure when none comes."""
+        length = sum(map(len, body))
         while True:
             line = await self._line()
             try:
-                return await self._exchange(line, self._head(line, method, path, headers, body), body)
+                return await self._exchange(line, (self._head(line, method, path, headers, length), *body))
             except (HttpFailure, asyncio.CancelledError):
                 line.drop()
                 raise
@@ -157,19 +162,20 @@ class Pool:
             self._context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         return self._context
 
-    def _head(self, line: _Line, method: str, path: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    def _head(self, line: _Line, method: str, path: str, headers: Mapping[str, str], length: int) -> bytes:
         target = f"{self._path}/{path}"
         if line.proxy is not None:
             target = f"http://{self._host}{target}"
-        told = {"host": self._host, **headers, **({"content-length": str(len(body))} if body else {})}
+        told = {"host": self._host, **headers, **({"content-length": str(length)} if length else {})}
         lines = "".join(f"{name}: {value}\r\n" for name, value in told.items())
         return f"{method} {target} HTTP/1.1\r\n{lines}{line.proxy or ''}\r\n".encode("latin-1")
 
-    async def _exchange(self, line: _Line, head: bytes, body: bytes) -> Response:
+    async def _exchange(self, line: _Line, request: Iterable[Piece]) -> Response:
         try:
             async with asyncio.timeout(self._timeout):
-                line.writer.writelines((head, body) if body else (head,))
-                await line.writer.drain()
+                for piece in _sizeable(request):
+                    line.writer.write(piece)
+                    await line.writer.drain()  # else what does not go out at once would be copied
                 status = 100
                 while status < 200:
                     status, headers = _parse_head(await line.reader.readuntil(b"\r\n\r\n"))
@@ -252,6 +258,21 @@ class Response:
                 return await reading
         except TimeoutError:
             raise HttpFailure("no answer came in time") from None
+
+
+def _sizeable(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The same bytes, little pieces put together: it is dear to send a few bytes, and to copy many."""
+    few: list[Piece] = []
+    for piece in pieces:
+        if len(piece) < PIECE:
+            few.append(piece)
+            continue
+        if few:
+            yield b"".join(few)
+            few.clear()
+        yield piece
+    if few:
+        yield b"".join(few)
 
 
 def _parse_head(head: bytes) -> tuple[int, dict[str, str]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from hermes.contracts import CacheRules, ModelProfile
 from hermes.errors import ModelError
+from hermes.fragments import Fragments
 from hermes.messages import (
     Completed,
     Message,
@@ -27,11 +28,10 @@ from hermes.providers.accounting import BYTES_PER_TOKEN, BadMarks, PromptCache, 
 from hermes.providers.cache_marks import (
     Frame,
     MarkPolicy,
-    Marks,
     WireCodec,
     mark_places,
-    marked_body,
     place_marks,
+    with_puts,
 )
 from hermes.providers.openai_chat import OpenAiChat
 
@@ -146,16 +146,14 @@ class ScriptedModel:
         self.closed = True
 
     def _serialise(self, request: ModelRequest) -> tuple[bytes, bytes, tuple[tuple[int, str], ...]]:
-        fragments = request.fragments or self.codec.fragments(request.messages, self.profile)
-        tail = self.codec.tail(request, self.profile)
+        fragments = Fragments.of(
+            request.fragments or self.codec.fragments(tuple(request.messages), self.profile)
+        )
         frame = Frame.of(self.codec, request, self.profile)
         marks = place_marks(frame, fragments, self.profile, self._policy)
         places = mark_places(frame, fragments, marks)
-        return (
-            marked_body(frame, fragments, tail, Marks()),
-            marked_body(frame, fragments, tail, marks),
-            places,
-        )
+        body = [frame.head, *fragments.joined(), self.codec.tail(request, self.profile)]
+        return b"".join(body), b"".join(with_puts(body, places)), places
 
     def _compare(self, request: ModelRequest, body: bytes) -> None:
         before = self._last.get(request.session_id, b"")

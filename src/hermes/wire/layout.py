@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import takewhile
 
+from hermes.fragments import Fragments, Sent
 from hermes.wire.blocks import Block, fragment_blocks, head_blocks
 from hermes.wire.request import Wire
 
@@ -53,7 +54,7 @@ class Layout:
     _seed: bytes = b""
     _settings: bytes = b""  # those that move messages
     _length: int = 0  # of the head
-    _fragments: tuple[bytes, ...] = ()
+    _fragments: Fragments = field(default_factory=lambda: Sent().so_far())
     _counts: array[int] = field(default_factory=_numbers)  # blocks before each fragment
 
     def __len__(self) -> int:
@@ -63,8 +64,11 @@ class Layout:
         """Become the layout of a request."""
         seed, settings = seed_of(wire, FOR_ALL), seed_of(wire, FOR_MESSAGES)
         same_head = self.knows_head(wire)
-        same = self._same(wire.fragments) if same_head and settings == self._settings else 0
-        before = None if same_head and same == len(self._fragments) else list(self.digests)
+        fragments = Fragments.of(wire.fragments)
+        unmoved = same_head and settings == self._settings
+        same = fragments.shared(self._fragments) if unmoved else 0
+        kept = 0 if not same_head else len(self) if same == len(self._fragments) else self._counts[same]
+        before = self.digests[kept:]
         if not same_head:
             self._cut(0)
             self._seed, self.head_id, self._length = seed, wire.head_id, len(wire.head)
@@ -75,17 +79,14 @@ class Layout:
             del self._counts[same:]
         self.fresh = len(self)
         self._settings = settings
-        at = self._length
-        if same:  # the end of a fragment is that of its last block, but for closing signs
-            at += sum(map(len, wire.fragments[:same])) + same
-        for piece, fragment in enumerate(wire.fragments[same:], same):
+        at = self._length + fragments.end(same - 1) + 1
+        for piece, fragment in enumerate(fragments[same:], same):
             self._counts.append(len(self))
             self._add(fragment_blocks(fragment), at, piece)
             at += len(fragment) + 1
-        self._fragments = wire.fragments
-        if before is not None:
-            pairs = zip(before, self.digests, strict=False)
-            self.fresh = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        self._fragments = fragments
+        pairs = zip(before, self.digests[kept:], strict=False)
+        self.fresh = kept + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def knows_head(self, wire: Wire) -> bool:
         """Whether a request begins with the head of the one before, under the same settings."""
@@ -102,14 +103,6 @@ class Layout:
     def answered(self, at: int) -> bool:
         """Whether a model's answer follows a block: then the request that ended there was over before."""
         return at + 1 < len(self) and self._roles[at + 1] == "assistant"
-
-    def _same(self, fragments: tuple[bytes, ...]) -> int:
-        """How many fragments are those of the request before."""
-        count = len(self._fragments)
-        if fragments[:count] == self._fragments:  # the same objects, most often
-            return count
-        pairs = zip(fragments, self._fragments, strict=False)
-        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def _cut(self, count: int) -> None:
         for column in (self.digests, self.sums, self.positions, self.ends, self._runs, self._roles):

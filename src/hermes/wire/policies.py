@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from hermes.contracts import CacheRules, Codec, ModelProfile
+from hermes.fragments import Fragments
 from hermes.messages import ToolSpec
 from hermes.prompt import SystemPrompt
 from hermes.provenance import digest_of
@@ -85,12 +86,13 @@ def marks_for(policy: Policy, wire: Wire, profile: ModelProfile) -> tuple[tuple[
             return wire.marks
         lifetimes = _lifetimes(wire)  # other bytes stand elsewhere
     frame = frame_of(wire.head, profile)
-    marks = place_marks(frame, wire.fragments, profile, lifetimes)
+    fragments = Fragments.of(wire.fragments)
+    marks = place_marks(frame, fragments, profile, lifetimes)
     if policy.where == "prompt":
         marks = Marks(marks.blocks, ())
     elif policy.where == "newest":
         marks = Marks((), marks.fragments[-1:])
-    return mark_places(frame, wire.fragments, marks)
+    return mark_places(frame, fragments, marks)
 
 
 def _lifetimes(wire: Wire) -> MarkPolicy:

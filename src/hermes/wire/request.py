@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -28,7 +29,7 @@ class Wire:
     provider: str
     head_id: str
     head: bytes
-    fragments: tuple[bytes, ...]
+    fragments: Sequence[bytes]
     tail: bytes
     marks: tuple[tuple[int, str], ...] = ()
     first: float = 0.0
@@ -84,7 +85,7 @@ def moment_of(iso: str) -> float:
 
 
 def wire_of(
-    call: CallRecord, provider: str, head: bytes, fragments: tuple[bytes, ...], tail: bytes, epoch: str = ""
+    call: CallRecord, provider: str, head: bytes, fragments: Sequence[bytes], tail: bytes, epoch: str = ""
 ) -> Wire:
     """A stored call, with its bytes."""
     return Wire(

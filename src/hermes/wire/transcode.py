@@ -34,7 +34,7 @@ def transcoded(calls: Iterable[Wire], profile: ModelProfile, codec: Codec) -> tu
         new = codec.fragments(messages, profile, after) if messages else ()
         fragments = made + new
         if not wire.aside:
-            sources, made = wire.fragments, fragments
+            sources, made = tuple(wire.fragments), fragments
             after = messages[-1].role if messages else after
         head, head_id = heads[wire.head_id]
         found.append(

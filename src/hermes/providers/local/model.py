@@ -160,7 +160,7 @@ class LocalModel(HttpModel):
         assert self._at is not None
         http = Http(replace(self.endpoint, base_url=self._at.url), Key(self._at.key, "server.json"))
         try:
-            async with http.post(path, body, self.profile.name) as reply:
+            async with http.post(path, (body,), self.profile.name) as reply:
                 yield reply
         finally:
             await http.close()
