@@ -126,6 +126,9 @@ class Fragments(Beginning[bytes]):
         """With how many of these another list begins too."""
         if isinstance(other, Fragments) and other._sent is self._sent:
             return min(self._count, other._count)
+        count = min(self._count, len(other))
+        if self[:count] == tuple(other[:count]):  # the same objects, most often
+            return count
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self, other, strict=False)))
 
     def joined(self) -> list[bytes]:

@@ -325,11 +325,8 @@ async def a_long_turn_without_a_mark_between(rig: Rig) -> None:
     model.codec = AnthropicMessages()
     place = model._body
 
-    def newest_only(request: ModelRequest) -> tuple[bytes, tuple[tuple[int, str], ...]]:
+    def newest_only(request: ModelRequest) -> tuple[list[bytes], tuple[tuple[int, str], ...]]:
         body, marks = place(request)
-        found = list(re.finditer(MARK, body))
-        for match in reversed(found[:-1]):
-            body = body[: match.start()] + body[match.end() :]
         return body, marks[-1:]
 
     model._body = newest_only  # type: ignore[method-assign]

@@ -5,10 +5,12 @@ Nothing of it is stored twice: the store keeps heads, fragments, tails and marks
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hermes.contracts import ModelProfile
 from hermes.errors import BytesGone, StoreError
+from hermes.fragments import Fragments, Sent
 from hermes.sessions.contract import Store
 from hermes.sessions.records import CallRecord
 from hermes.wire.blocks import elements
@@ -64,7 +66,7 @@ async def read_calls(store: Store, session_id: str) -> tuple[tuple[Wire, CallRec
         raise StoreError(f"there is no session {session_id}; see: hermes sessions list")
     reasons = {epoch.n: epoch.reason for epoch in await store.epochs(session_id)}
     blobs: dict[str, bytes] = {}
-    sent: dict[int, tuple[bytes, ...]] = {}
+    sent: dict[int, Fragments] = {}
     gone: set[int] = set()
     found: list[tuple[Wire, CallRecord]] = []
     provider, epoch = record.provider, -1
@@ -73,7 +75,7 @@ async def read_calls(store: Store, session_id: str) -> tuple[tuple[Wire, CallRec
         if call.epoch not in sent:
             fragments = await store.fragments(session_id, call.epoch)
             gone |= {call.epoch} if any(f.gone for f in fragments) else set()
-            sent[call.epoch] = tuple(f.body for f in fragments)
+            sent[call.epoch] = Sent(f.body for f in fragments).so_far()
         try:
             for digest in () if call.epoch in gone else (call.head, call.tail):
                 if digest not in blobs:
@@ -84,7 +86,8 @@ async def read_calls(store: Store, session_id: str) -> tuple[tuple[Wire, CallRec
             found.append((replace(wire_of(call, provider, b"", (), b""), gone=True), call))
             continue
         own, tail = split_tail(blobs[call.tail])
-        pieces = (*sent[call.epoch][: call.fragments], *own)
+        pieces: Sequence[bytes] = sent[call.epoch].first(call.fragments)
+        pieces = (*pieces, *own) if own else pieces
         reason = reasons.get(call.epoch, "") if call.epoch != epoch and call.epoch else ""
         found.append((wire_of(call, provider, blobs[call.head], pieces, tail, reason), call))
         epoch = call.epoch if call.stop != "aside" else epoch
