@@ -11,6 +11,7 @@ from typing import Any
 from hermes.errors import BytesGone, StoreError
 from hermes.messages import Annex, Message, ToolCall
 
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 _DEFAULT = Message("user")
 _OTHER = tuple(f.name for f in fields(Message) if f.name not in ("role", "text"))
 _RAW, _DEFLATED, GONE = b"\0", b"\1", b"\2"
@@ -23,7 +24,7 @@ NEAR = 8
 
 def compact(value: object) -> str:
     """JSON without blanks, keys in order."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def message_data(message: Message) -> str:

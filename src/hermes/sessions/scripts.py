@@ -109,14 +109,16 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
         )
     texts = yield from _add_messages(dialect, key, step.messages)
     yield from _add_fragments(key, step.fragments, texts)
+    stored = {}
     for blob in step.blobs:
-        yield from _add_blob(key, blob)
+        digest, place = yield from _add_blob(key, blob)
+        stored[digest] = place
     for digest, length in step.gone:
         yield (
             "INSERT INTO blobs (session, digest, body) VALUES (?, ?, ?)",
             (key, digest, stub(digest, length)),
         )
-    yield from _add_calls(key, step.calls)
+    yield from _add_calls(key, step.calls, stored)
     yield (
         "UPDATE sessions SET updated = ?, messages = ?, calls = ? WHERE key = ?",
         (max(moment(step.at), updated), messages + len(step.messages), calls + len(step.calls), key),
@@ -131,7 +133,8 @@ def moment(time: str) -> str:
         read = datetime.fromisoformat(time)
     except ValueError:
         raise StoreError(f"{time!r} is no time; ISO 8601 is expected, such as 2026-01-31T12:00:00Z") from None
-    return (read.astimezone(UTC) if read.tzinfo else read).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    read = read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
+    return read.isoformat(timespec="microseconds") + "Z"
 
 
 def missing(session_id: str) -> StoreError:
@@ -180,7 +183,8 @@ def _near(first: int, last: int) -> range:
     return range(first, last + 1 if last - first < NEAR else first)
 
 
-def _add_blob(key: int, body: bytes) -> Script[int]:
+def _add_blob(key: int, body: bytes) -> Script[tuple[str, int]]:
+    """The digest of some bytes, and where they are stored."""
     digest = digest_of(body)
     rows = yield (
         "SELECT key, substr(body, 1, 1) FROM blobs WHERE session = ? AND digest = ?",
@@ -193,19 +197,21 @@ def _add_blob(key: int, body: bytes) -> Script[int]:
             "INSERT INTO blobs (session, digest, body) VALUES (?, ?, ?) RETURNING key",
             (key, digest, pack(body)),
         )
-    return int(rows[0][0])
+    return digest, int(rows[0][0])
 
 
-def _add_calls(key: int, calls: tuple[CallRecord, ...]) -> Script[None]:
+def _add_calls(key: int, calls: tuple[CallRecord, ...], stored: dict[str, int]) -> Script[None]:
     for c in calls:
         ends = []
         for digest in (c.head, c.tail):
-            rows = yield "SELECT key FROM blobs WHERE session = ? AND digest = ?", (key, digest)
-            if not rows:
-                raise StoreError(
-                    f"call {c.n} names bytes {digest[:12]}… that are not stored; give them with it"
-                )
-            ends.append(rows[0][0])
+            if digest not in stored:
+                rows = yield "SELECT key FROM blobs WHERE session = ? AND digest = ?", (key, digest)
+                if not rows:
+                    raise StoreError(
+                        f"call {c.n} names bytes {digest[:12]}… that are not stored; give them with it"
+                    )
+                stored[digest] = rows[0][0]
+            ends.append(stored[digest])
         usage = compact({n: count for n in _USAGE if (count := getattr(c.usage, n))})
         inserts = compact(c.inserts) if c.inserts else ""
         sent = (key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages)
@@ -222,8 +228,8 @@ def _add_calls(key: int, calls: tuple[CallRecord, ...]) -> Script[None]:
 def _change(key: int, session_id: str, session: SessionRecord) -> Script[None]:
     if session.id != session_id:
         raise StoreError(f"a step of session {session_id} brings the session {session.id}")
-    prompt = yield from _add_blob(key, storable(session.prompt_json).encode())
-    tools = yield from _add_blob(key, storable(session.tools).encode())
+    _, prompt = yield from _add_blob(key, storable(session.prompt_json).encode())
+    _, tools = yield from _add_blob(key, storable(session.tools).encode())
     title = storable(session.title)
     names = (session.platform, session.model, session.provider, session.codec, session.parent)
     yield (

@@ -46,6 +46,7 @@ class Writer:
         self._waiting: deque[_Work] = deque()
         self._thread = ThreadPoolExecutor(1, "hermes-store-writer")
         self._connection: apsw.Connection | None = None
+        self._durable = True  # as `connect` sets it
         self._opening = threading.Lock()
         self._closed = False
 
@@ -99,11 +100,16 @@ class Writer:
         connection = self.opened()
         durable = any(work.durable for work in batch)
         with in_words(self.path):
-            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            if durable != self._durable:
+                connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                self._durable = durable
             connection.execute("BEGIN IMMEDIATE")
             try:
-                for work in batch:
-                    self._one(connection, work)
+                if len(batch) == 1:  # whose failure undoes all
+                    batch[0].result = drive(connection, batch[0].make())
+                else:
+                    for work in batch:
+                        self._one(connection, work)
                 connection.execute("COMMIT")
             finally:
                 if not connection.get_autocommit():
