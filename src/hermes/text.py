@@ -256,3 +256,8 @@ def _graphemes(text: str) -> list[str]:
     from wcwidth import iter_graphemes
 
     return list(iter_graphemes(text))
+
+
+def many(count: int, noun: str, more: str = "") -> str:
+    """A number with its noun: 1 file, 1,234 files; `more` is the plural that no s makes."""
+    return f"{count:,} {noun if count == 1 else more or noun + 's'}"

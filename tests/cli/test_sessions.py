@@ -63,7 +63,7 @@ def test_list(terminal: Terminal) -> None:
 
 def test_show(terminal: Terminal) -> None:
     assert terminal.ok("show", "peru") == (
-        "s1  Peru\nsomewhere:large on cli\n2 messages, 1 calls, begun 2026-03-01T12:00:00Z\n"
+        "s1  Peru\nsomewhere:large on cli\n2 messages, 1 call, begun 2026-03-01T12:00:00Z\n"
         "\n0 user  2026-03-02T12:00:00Z\n  What is the capital of Peru?\n"
         "\n1 assistant  2026-03-02T12:00:00Z\n  It is Lima.\n"
     )

@@ -9,6 +9,7 @@ import click
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.errors import FileRefused, UsageError
+from hermes.text import many
 
 if TYPE_CHECKING:
     from hermes.wire.logs import Log
@@ -86,7 +87,7 @@ def _show(name: str, entries: tuple[Entry, ...]) -> None:
     missed = sum(e.verdict.missed for e in entries)
     share = f"{100 * read // given} %" if given else "unknown"
     title = f"conversation {name}" if name else "the log as one conversation"
-    calls = "1 call" if len(entries) == 1 else f"{len(entries):,} calls"
+    calls = many(len(entries), "call")
     click.echo(f"{plain(title)}: {calls}, {given:,} tokens in, {share} from the cache, {missed:,} paid again")
     click.echo(f"  {spark(hit_shares(entries))}")
     for entry in entries:

@@ -15,6 +15,7 @@ from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, facts_asked
 from hermes.cli.screen import plain, wants_colour
 from hermes.inspect.doctor import Patient, Result, Terminal, examine, remove
+from hermes.text import many
 
 _COLOURS = {"info": "cyan", "warning": "yellow", "error": "red", None: "green"}
 
@@ -71,7 +72,5 @@ def _summary(results: tuple[Result, ...]) -> str:
     errors, warnings = levels.count("error"), levels.count("warning")
     if not errors and not warnings:
         return "All is well."
-    counts = [
-        f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((errors, "error"), (warnings, "warning")) if n
-    ]
+    counts = [many(n, what) for n, what in ((errors, "error"), (warnings, "warning")) if n]
     return f"{' and '.join(counts)}."

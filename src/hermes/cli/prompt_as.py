@@ -14,6 +14,7 @@ from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, facts_asked
 from hermes.cli.screen import plain, show_notices, wants_colour
 from hermes.inspect.rivals import NOT_ITS_OWN, Survey, names, survey
+from hermes.text import many
 
 _MARKS = {"loaded": "+", "on demand": "o", "ignored": "-"}
 _COLOURS = {"loaded": "green", "on demand": "yellow", "ignored": None}
@@ -105,12 +106,10 @@ def listing(found: Survey) -> list[str]:
         about = "; ".join(filter(None, (size, load.reason)))
         state = click.style(f"{load.state:<9}", fg=_COLOURS[load.state])
         lines.append(f"{state}  {plain(row.path)}" + (f"  ({plain(about)})" if about else ""))
-    total = f"{column.product}: {_files(column.files)}, {column.bytes:,} bytes, {column.tokens:,} tokens"
+    total = (
+        f"{column.product}: {many(column.files, 'file')}, {column.bytes:,} bytes, {column.tokens:,} tokens"
+    )
     return [*lines, "", f"{total} ({found.method})", *_sources(found)]
-
-
-def _files(count: int) -> str:
-    return f"{count:,} file{'' if count == 1 else 's'}"
 
 
 def _sources(found: Survey) -> list[str]:

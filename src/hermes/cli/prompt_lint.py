@@ -16,11 +16,12 @@ from hermes.errors import FileRefused, HermesError, UsageError
 from hermes.files import read_file, replace_file
 from hermes.inspect.lint import baseline
 from hermes.inspect.lint.finding import LEVELS, RULES, Finding, Level
-from hermes.inspect.lint.report import body, lines, many, summary
+from hermes.inspect.lint.report import body, lines, summary
 from hermes.inspect.lint.run import choose, lint, reaches
 from hermes.inspect.lint.subject import Subject, look_at
 from hermes.provenance import Notice
 from hermes.providers.tokens import count_tokens
+from hermes.text import many
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
@@ -131,7 +132,7 @@ def _stale(judged: baseline.Judged, name: str) -> Iterable[Notice]:
     if judged.stale:
         named = "; ".join(plain(f"{e.file}: {e.message}") for e in judged.stale[:3])
         more = f"; and {len(judged.stale) - 3} more" if len(judged.stale) > 3 else ""
-        entries = "1 entry" if len(judged.stale) == 1 else f"{len(judged.stale)} entries"
+        entries = many(len(judged.stale), "entry", "entries")
         yield Notice("info", f"{name} has {entries} that nothing answers to any more: {named}{more}")
 
 

@@ -19,6 +19,7 @@ from hermes.inspect.drift import Drift, FileDrift, approve, compare
 from hermes.inspect.lock import Lock, facts_of, take
 from hermes.inspect.lock_file import NAME, read_lock, to_text
 from hermes.provenance import Notice
+from hermes.text import many
 
 _COLOURS = {"-": "red", "+": "green"}
 _FILE = click.option("--file", default="", help=f"The lock; {NAME} in the project's root by default.")
@@ -52,9 +53,9 @@ def group(ctx: click.Context, asked: Asked, file: str, home: bool, memory: bool,
         print_json({"path": path, "tokens": lock.tokens, "method": lock.method})
         return
     click.echo(
-        f"{path}: {_many(len(lock.sections), 'section')}, {_many(len(lock.sources), 'file')}, ", nl=False
+        f"{path}: {many(len(lock.sections), 'section')}, {many(len(lock.sources), 'file')}, ", nl=False
     )
-    click.echo(f"{_many(len(lock.kept_out), 'file')} kept out, {lock.tokens:,} tokens ({lock.method})")
+    click.echo(f"{many(len(lock.kept_out), 'file')} kept out, {lock.tokens:,} tokens ({lock.method})")
 
 
 @group.command("check")
@@ -174,7 +175,3 @@ def _range(sign: str, numbers: list[int]) -> str:
 
 def _change(before: int, after: int) -> str:
     return f"{before:,} -> {after:,} tokens ({after - before:+,})" if before != after else f"{after:,} tokens"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

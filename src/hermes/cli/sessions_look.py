@@ -13,6 +13,7 @@ from hermes.cli.sessions import use_store
 from hermes.messages import Role
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.records import Hit, SessionFilter, SessionSummary, StoredMessage
+from hermes.text import many
 
 _COLOURS = {"user": "green", "assistant": "cyan", "tool": "yellow", "system": "magenta"}
 _SHOWN = 12
@@ -72,7 +73,9 @@ def show(session: str, full: bool, as_json: bool) -> None:
             )
         click.echo(f"{plain(record.id)}  {plain(record.title)}".rstrip())
         click.echo(f"{plain(record.provider)}:{plain(record.model)} on {plain(record.platform)}")
-        click.echo(f"{len(messages)} messages, {len(calls)} calls, begun {plain(record.created)}")
+        click.echo(
+            f"{many(len(messages), 'message')}, {many(len(calls), 'call')}, begun {plain(record.created)}"
+        )
         for epoch in epochs[1:]:
             click.echo(f"epoch {epoch.n} since {plain(epoch.at)}: {plain(epoch.reason)}")
         for stored in messages:

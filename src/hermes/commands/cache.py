@@ -6,6 +6,7 @@ from hermes.commands.guarded import waiting
 from hermes.commands.records import Conversation
 from hermes.errors import UsageError
 from hermes.providers.profiles import profile_for
+from hermes.text import many
 
 
 async def cache(conversation: Conversation, argument: str) -> str:
@@ -38,5 +39,5 @@ async def cache(conversation: Conversation, argument: str) -> str:
     if last is None:
         return "Nothing has been asked yet."
     missed = sum(not e.verdict.is_calm for e in entries)
-    line = f"{spark(hit_shares(entries))}  {len(entries)} calls, {missed} of them missed"
+    line = f"{spark(hit_shares(entries))}  {many(len(entries), 'call')}, {missed} of them missed"
     return "\n".join([line, *explained(last)])

@@ -10,6 +10,7 @@ from hermes.errors import UsageError
 from hermes.inspect.explain import explain, who_put
 from hermes.inspect.table import table
 from hermes.providers.tokens import count_tokens
+from hermes.text import many
 from hermes.wire.economics import Bill, bill, dollars, price_source, unpriced
 
 _WIDTH = 78
@@ -87,7 +88,7 @@ async def usage(conversation: Conversation, argument: str) -> str:
         return "Nothing has been asked yet."
     total = bill(await calls_of(agent.store, session.record.id), profiles(agent))
     sent = total.calls - session.calls
-    calls = f"{total.calls} calls ({sent} by sub-agents)" if sent else f"{total.calls} calls"
+    calls = many(total.calls, "call") + (f" ({sent} by sub-agents)" if sent else "")
     u = total.usage
     share = 100 * u.cache_read // u.input if u.input else 0
     return (
@@ -102,7 +103,7 @@ def _money(total: Bill, profile: ModelProfile) -> str:
         return f"{said[0].upper()}{said[1:]}."
     said = f"{dollars(total.spent)} spent; without a cache it would be {dollars(total.without)}"
     if total.unpriced:
-        said += f"; {total.unpriced} calls have no known price and are not in it"
+        said += f"; not counted: {many(total.unpriced, 'call')} without a known price"
     return f"{said} (prices: {price_source(profile)})"
 
 

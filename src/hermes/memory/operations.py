@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from hermes.memory.entries import ids, size, tidy
 from hermes.memory.refusals import shrinks_too_much, why_not
 from hermes.memory.words import find, said_already
+from hermes.text import many
 
 Action = Literal["add", "replace", "remove"]
 Judge = Callable[[str], str]
@@ -78,7 +79,7 @@ class View:
     @property
     def usage(self) -> str:
         """How much is used, for people and models."""
-        number = f"{len(self.entries)} entr{'y' if len(self.entries) == 1 else 'ies'}"
+        number = many(len(self.entries), "entry", "entries")
         return f"{number}, {self.size:,} of {self.limit:,} characters ({self.percent} %), {self.free:,} free"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from hermes.inspect.lint.baseline import Judged
 from hermes.inspect.lint.finding import LEVELS, Finding
+from hermes.text import many
 
 
 def lines(judged: Judged) -> Iterator[tuple[str, str, str]]:
@@ -43,7 +44,3 @@ def body(judged: Judged, files: int) -> dict[str, Any]:
         "known": judged.known,
         "stale": [asdict(entry) for entry in judged.stale],
     }
-
-
-def many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
