@@ -90,17 +90,21 @@ class Matcher:
             while behind < len(anchors) and anchors[behind][0] - end <= _BESIDE:
                 end = anchors[behind][0]
                 behind += 1
-            rules = {number: self._rules_of(self.anchors[number]) for _, number in anchors[first:behind]}
+            numbers = {number for _, number in anchors[first:behind]}
+            rules = {number: self._rules_of(self.anchors[number]) for number in numbers}
             reach = wide * _WORD * max(rule.span for some in rules.values() for rule in some)
             present = 0
             window = data[max(0, start - reach - 1) : end + reach + wide * _LONGEST_WORD]
             for number in {number for number, _, _ in self._finder.within(window)}:
                 present |= self._held[number] if number in self._held else self._classes(number)
+            accompanied = {
+                number
+                for number, some in rules.items()
+                if any(all(present & slot for slot in rule.slots) for rule in some)
+            }
             for at, number in anchors[first:behind]:
-                for rule in rules[number]:
-                    if all(present & slot for slot in rule.slots):
-                        yield at + (data[at] == _SPACE)
-                        break
+                if number in accompanied:
+                    yield at + (data[at] == _SPACE)
 
     def _rules_of(self, number: int) -> list[Phrase]:
         """The rules that are anchored in a word."""

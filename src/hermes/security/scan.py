@@ -18,6 +18,7 @@ from hermes.security.version import scanner_version
 
 if TYPE_CHECKING:
     from hermes.security.literals import Found, Search
+    from hermes.security.shapes import Places
 
 __all__ = ["Finding", "Severity", "scan", "scanner_version"]
 
@@ -134,29 +135,29 @@ def _placed(mark: Mark, start: int, end: int, soft: bool) -> Mark:
 Riddle = tuple[int, int, str, str]
 
 
-def _survey(text: str, found: Found) -> tuple[list[tuple[str, int]], list[Riddle]]:
+def _survey(text: str, found: Found) -> tuple[Places, list[Riddle]]:
     """Places of shape triggers, and lines in a shifted alphabet."""
     from hermes.security.decode import undo
     from hermes.security.literals import narrow
     from hermes.security.phrases import matcher
 
     signposts = _signposts()
-    places: list[tuple[str, int]] = []
+    places: Places = {}
     riddles: list[Riddle] = []
     read_to: dict[str, int] = {}
     size = len(matcher().anchors)
     seen = [hit for hit in found.hits if hit[0] >= size]
     for number, start in matcher().scouts.confirmed(text, found, seen):
         if trigger := signposts.triggers.get(number):
-            places.append((trigger, start))
+            places.setdefault(trigger, []).append(start)
         how = signposts.riddles.get(number)
         if how and start >= read_to.get(how, 0):
             begin, stop = _line_around(text, start)
             read_to[how] = stop
             riddles.append((begin, stop, undo(text[begin:stop], how), how))
     for number, start in signposts.signs(narrow(text)):
-        places += [(trigger, start + offset) for trigger, offset in signposts.names[number]]
-    places.sort(key=lambda place: place[1])
+        for trigger, offset in signposts.names[number]:
+            places.setdefault(trigger, []).append(start + offset)
     return places, riddles
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
+from heapq import merge
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.rulebook import Shape, load
+
+Places = dict[str, list[int]]
+"""Where each trigger stands, in ascending order."""
 
 # No shape reads further than this behind its trigger; those that begin before it read less.
 _REACH, _REACH_BACK = 520, 260
@@ -17,86 +21,138 @@ _LONGEST_NEED = 32
 _CROWD, _LEAST = 8, 64
 # So far ahead is looked for what a shape needs.
 _AHEAD = 4_000
+# Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
+# from the next: what matters there is read from its ends.
+_MANY, _ENDS, _BESIDE = 200, 32, 8
 
 
 class Shapes:
     """The shapes by trigger; expressions are compiled when their trigger is first met."""
 
     def __init__(self) -> None:
-        self.triggers: dict[str, list[Shape]] = {}
-        for shape in load().shapes:
+        self._shapes = load().shapes
+        self._by_trigger: dict[str, list[int]] = {}
+        for number, shape in enumerate(self._shapes):
             for trigger in shape.triggers:
-                self.triggers.setdefault(trigger, []).append(shape)
+                self._by_trigger.setdefault(trigger, []).append(number)
 
-    def find(self, text: str, places: Sequence[tuple[str, int]]) -> Iterator[tuple[Mark, bool]]:
+    def find(self, text: str, places: Places) -> Iterator[tuple[Mark, bool]]:
         """Marks for triggers at places of the view, each with whether its context may soften it."""
-        states: dict[str, _State] = {}
-        by_trigger: dict[str, list[_State]] = {}
-        last = len(places) - 1
-        for at, (trigger, start) in enumerate(places):
-            if trigger not in by_trigger:
-                by_trigger[trigger] = [
-                    states.setdefault(shape.regex, _State(shape)) for shape in self.triggers.get(trigger, ())
-                ]
-            # Where triggers crowd, the later ones read on: no text is read more than a few times.
-            reach = max(places[at + _CROWD][1], start + _LEAST) if at + _CROWD <= last else len(text)
-            for seen in by_trigger[trigger]:
-                high = min(reach, start + seen.reach, len(text))
-                if high <= seen.bare:
-                    continue
-                low = max(0, start - seen.shape.back)
-                if (start < seen.behind and not seen.shape.back) or not seen.needed(text, low, high):
-                    continue
-                if seen.shape.heads:
-                    yield from seen.before(text, low, start)
-                elif seen.shape.back:
-                    _widen(seen.windows, low, high)
-                elif match := compiled(seen.shape.regex).match(text, start, high):
-                    seen.behind = match.end()
-                    yield from _mark(seen.shape, text, match)
-        for seen in states.values():
-            for low, high in seen.windows:
-                for match in compiled(seen.shape.regex).finditer(text, low, high):
-                    yield from _mark(seen.shape, text, match)
+        triggers: dict[int, list[list[int]]] = {}
+        for trigger, starts in places.items():
+            for number in self._by_trigger[trigger]:
+                triggers.setdefault(number, []).append(starts)
+        for number, lists in sorted(triggers.items()):
+            starts = lists[0] if len(lists) == 1 else list(merge(*lists))
+            reading = _Reading(
+                self._shapes[number], text, _thinned(starts) if len(starts) > _MANY else starts
+            )
+            for match in reading.matches():
+                yield from _mark(reading.shape, text, match)
 
 
-class _State:
-    """How far one shape has come in one text."""
+class _Reading:
+    """One shape in one text."""
 
-    __slots__ = ("bare", "behind", "reach", "shape", "windows")
-
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, text: str, starts: list[int]) -> None:
         self.shape = shape
-        self.reach = _REACH_BACK if shape.back else _REACH
-        self.behind = 0
-        self.windows: list[tuple[int, int]] = []
-        self.bare = 0
+        self._text = text
+        self._starts = starts
+        self._expression = compiled(shape.regex)
+        self._bare = 0
+        self._vain: set[str] | None = set() if len(starts) > _MANY else None
 
-    def needed(self, text: str, low: int, high: int) -> bool:
-        """Whether a need stands in [low, high). Places come in order: what was `bare` stays bare."""
-        if not self.shape.needs:
+    def matches(self) -> Iterator[re.Match[str]]:
+        """Every match, none of them inside one before it."""
+        if self.shape.heads:
+            return self._from_heads()
+        return self._from_windows() if self.shape.back else self._from_triggers()
+
+    def _from_triggers(self) -> Iterator[re.Match[str]]:
+        behind = 0
+        for start, high in self._places(_REACH):
+            if start >= behind and self._needed(start, high) and (match := self._match(start, high)):
+                behind = match.end()
+                yield match
+
+    def _from_heads(self) -> Iterator[re.Match[str]]:
+        """Matches that begin with a head at, or not long before, a trigger; each place is tried once."""
+        text, heads, back = self._text, self.shape.heads, self.shape.back
+        behind = 0
+        for start in self._starts:
+            low, high = max(behind, start - back), start + _REACH_BACK
+            if low > start or not self._needed(low, high):
+                continue
+            behind = start + 1
+            found = set()
+            for head in heads:
+                at = text.find(head, low, start + len(head))
+                while at >= 0:
+                    found.add(at)
+                    at = text.find(head, at + 1, start + len(head))
+            for at in sorted(found):
+                if match := self._match(at, high):
+                    behind = max(behind, match.end())
+                    yield match
+
+    def _from_windows(self) -> Iterator[re.Match[str]]:
+        """Matches anywhere around triggers; windows that overlap are read as one."""
+        low = high = 0
+        for start, stop in self._places(_REACH_BACK):
+            begin = max(0, start - self.shape.back)
+            if not self._needed(begin, stop):
+                continue
+            if begin > high:
+                yield from self._expression.finditer(self._text, low, high)
+                low = begin
+            high = stop
+        yield from self._expression.finditer(self._text, low, high)
+
+    def _places(self, reach: int) -> Iterator[tuple[int, int]]:
+        """Each trigger, and how far is read behind it: where they crowd less, as the later ones read on."""
+        starts, last, end = self._starts, len(self._starts) - 1, len(self._text)
+        for at, start in enumerate(starts):
+            high = start + reach
+            if at + _CROWD <= last:
+                high = min(high, max(starts[at + _CROWD], start + _LEAST))
+            yield start, min(high, end)
+
+    def _match(self, start: int, high: int) -> re.Match[str] | None:
+        """The match at a place. Among many, one that was tried on the same words is not tried again."""
+        if self._vain is None:
+            return self._expression.match(self._text, start, high)
+        words = self._text[max(0, start - 1) : high]
+        if words in self._vain:
+            return None
+        match = self._expression.match(self._text, start, high)
+        if not match:
+            self._vain.add(words)
+        return match
+
+    def _needed(self, low: int, high: int) -> bool:
+        """Whether a need stands in [low, high). Places come in order: what was bare stays bare."""
+        needs = self.shape.needs
+        if not needs:
             return True
-        begin, ahead = max(low, self.bare - _LONGEST_NEED), high + _AHEAD
-        window = text[begin:ahead]
-        if not _any_in(self.shape.needs, window):
-            self.bare = ahead
+        if high <= self._bare:
             return False
-        return _any_in(self.shape.needs, text[begin:high])
+        begin, ahead = max(low, self._bare - _LONGEST_NEED), high + _AHEAD
+        if not _any_in(needs, self._text[begin:ahead]):
+            self._bare = ahead
+            return False
+        return _any_in(needs, self._text[begin:high])
 
-    def before(self, text: str, low: int, start: int) -> Iterator[tuple[Mark, bool]]:
-        """Marks that begin with a head in [low, start]; each place is tried once."""
-        expression, tried = compiled(self.shape.regex), self.behind
-        self.behind = max(self.behind, start + 1)
-        places = set()
-        for head in self.shape.heads:
-            at = text.find(head, max(low, tried), start + len(head))
-            while at >= 0:
-                places.add(at)
-                at = text.find(head, at + 1, start + len(head))
-        for at in sorted(places):
-            if match := expression.match(text, at, start + _REACH_BACK):
-                self.behind = max(self.behind, match.end())
-                yield from _mark(self.shape, text, match)
+
+def _thinned(starts: list[int]) -> list[int]:
+    """Places without those in the middle of a long crowd."""
+    return [
+        start
+        for at, start in enumerate(starts)
+        if at < _ENDS
+        or at + _ENDS >= len(starts)
+        or start - starts[at - _ENDS] > _ENDS * _BESIDE
+        or starts[at + _ENDS] - start > _ENDS * _BESIDE
+    ]
 
 
 def _any_in(needs: tuple[str, ...], window: str) -> bool:
@@ -134,14 +190,6 @@ def _own_api(command: str) -> bool:
         return False
     names = {part for variable in compiled(_VARIABLE).findall(command) for part in variable.split("_")}
     return any(len(name) >= 3 and name in host[1] for name in names - _NAMELESS)
-
-
-def _widen(windows: list[tuple[int, int]], low: int, high: int) -> None:
-    """Add a window; those that overlap become one, so that no text is read twice."""
-    if windows and low <= windows[-1][1]:
-        windows[-1] = (windows[-1][0], max(high, windows[-1][1]))
-    else:
-        windows.append((low, high))
 
 
 @lru_cache(maxsize=1)
