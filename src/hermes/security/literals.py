@@ -86,7 +86,7 @@ class Found:
     def starts(self, places: Iterable[int]) -> list[int]:
         """Offsets in the text for ascending offsets of letters in the bytes."""
         ends, gone = self._gaps
-        wide = [place + gone[bisect_right(ends, place)] for place in places]
+        wide = [place + gone[bisect_right(ends, place)] for place in places] if ends else list(places)
         return [at - 1 for at in (wide if self._text.isascii() else _in_letters(self._raw, wide))]
 
     @cached_property

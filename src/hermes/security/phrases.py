@@ -24,7 +24,7 @@ _MOST_SETS = 10_000
 # Among so many words, one that stood in the same surroundings in vain is not tried again.
 _CROWD, _SEEN = 200, 180
 # One passage in which one rule holds so often has said it.
-_ENOUGH = 300
+_ENOUGH = 60
 _SPACE = 32
 _LONGEST_WORD = 40
 # So many marks may stand between the words of one entry.
@@ -137,7 +137,10 @@ class Matcher:
         first = 0
         behind, marked = [0] * len(rules), [0] * len(rules)
         vain: set[tuple[str, int, int]] = set()
+        open_slots = reduce(or_, (slots for _, slots in rules))
         for last, (at, end_of_word, held, _) in enumerate(hits):
+            if not held & open_slots:
+                continue
             while hits[first][_START] < at - _MOST_REACH:
                 first += 1
             around = None
@@ -156,6 +159,9 @@ class Matcher:
                     begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
                     behind[number] = stop
                     marked[number] += 1
+                    if marked[number] > _ENOUGH:
+                        left = [slots for at, (_, slots) in enumerate(rules) if marked[at] <= _ENOUGH]
+                        open_slots = reduce(or_, left, 0)
                     around = None
                     yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
             if around:

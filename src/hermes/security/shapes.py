@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from heapq import merge
@@ -78,19 +79,18 @@ class _Reading:
     def _from_heads(self) -> Iterator[re.Match[str]]:
         """Matches that begin with a head at, or not long before, a trigger; each place is tried once."""
         text, heads, back = self._text, self.shape.heads, self.shape.back
+        everywhere = _occurrences(heads, text, 0, len(text)) if self._vain is not None else None
         behind = 0
         for start in self._starts:
             low, high = max(behind, start - back), start + _REACH_BACK
             if low > start or not self._needed(low, high):
                 continue
             behind = start + 1
-            found = set()
-            for head in heads:
-                at = text.find(head, low, start + len(head))
-                while at >= 0:
-                    found.add(at)
-                    at = text.find(head, at + 1, start + len(head))
-            for at in sorted(found):
+            if everywhere is None:
+                found = _occurrences(heads, text, low, start)
+            else:
+                found = everywhere[bisect_left(everywhere, low) : bisect_left(everywhere, behind)]
+            for at in found:
                 if match := self._match(at, high):
                     behind = max(behind, match.end())
                     yield match
@@ -153,6 +153,18 @@ def _thinned(starts: list[int]) -> list[int]:
         or start - starts[at - _ENDS] > _ENDS * _BESIDE
         or starts[at + _ENDS] - start > _ENDS * _BESIDE
     ]
+
+
+def _occurrences(heads: tuple[str, ...], text: str, low: int, high: int) -> list[int]:
+    """Where one of the heads begins in [low, high], in ascending order."""
+    found = []
+    for head in heads:
+        stop = high + len(head)
+        at = text.find(head, low, stop)
+        while at >= 0:
+            found.append(at)
+            at = text.find(head, at + 1, stop)
+    return sorted(found)
 
 
 def _any_in(needs: tuple[str, ...], window: str) -> bool:
