@@ -13,9 +13,11 @@ import pytest
 from hermes.agent.guard import Price, price_of, staged
 from hermes.commands import Conversation, answer
 from hermes.contracts import Prices
+from hermes.errors import ModelError
 from hermes.providers.profiles import profile_for
-from hermes.providers.scripted import PROFILE, ScriptedModel
-from hermes.turns import NoticeShown, Question
+from hermes.providers.scripted import PROFILE, ScriptedModel, Step
+from hermes.providers.wrappers import Fallback
+from hermes.turns import AnswerRestarted, NoticeShown, Question
 from tests.agent.conftest import assert_append_only
 from tests.agent.talk import Talk, make_tool
 from tests.sessions.conftest import Place, place, postgres_server
@@ -233,3 +235,30 @@ def test_a_summary_waits_where_that_is_the_rule(place: Place, tmp_path: Path) ->
         assert await reasons(talk) == ["new session"]
 
     play(place, tmp_path, scene, guard="stage")
+
+
+def test_a_late_tool_comes_at_once_where_that_is_allowed(place: Place, tmp_path: Path) -> None:
+    async def scene(talk: Talk) -> None:
+        conversation = Conversation(talk.agent)
+        await talk.say(LONG)
+        talk.agent.tools = {**talk.agent.tools, "hear": make_tool("hear", lambda: "heard")}
+        told = await answer(conversation, "/tools on hear")
+        assert told.endswith("The prompt was built anew, and they are there.")
+        assert "hear" in {t.name for t in talk.agent.session.tools}  # type: ignore[union-attr]
+        assert await reasons(talk) == ["new session", "refresh"]
+
+    play(place, tmp_path, scene, guard="allow")
+
+
+def test_a_model_that_steps_in_is_told_of_with_its_price(place: Place, tmp_path: Path) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say(LONG)
+        gone = ScriptedModel([Step(error=ModelError("it is down", kind="overloaded"))], profile=PRICED)
+        other = ScriptedModel(["ok"], profile=replace(PRICED, name="other-1", provider="elsewhere"))
+        talk.agent.set_model(Fallback([gone, other]))
+        await talk.say("go on")
+        (told,) = [e.reason for e in talk.events if isinstance(e, AnswerRestarted)]
+        assert told.startswith("it is down. elsewhere:other-1 takes over. What that adds: about ")
+        assert await reasons(talk) == ["new session", "elsewhere takes over"]
+
+    play(place, tmp_path, scene)

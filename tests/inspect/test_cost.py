@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -70,3 +71,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert (data["calls"], data["pays_from"]) == (7, {"5m": 2, "1h": 3})
     assert data["rows"][0]["section"] == "tool list"
     assert "no prices are known for nobody" in run("--model", "somewhere:nobody")
+
+
+def test_it_is_drawn(tmp_path: Path) -> None:
+    plot = tmp_path / "cost.svg"
+    arguments = ("prompt", "cost", "--model", "anthropic:claude-sonnet-4-5", "--plot")
+    done = hermes(*arguments, str(plot), home=tmp_path / "home", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "tool list" in "".join(ElementTree.parse(plot).getroot().itertext())
+    done = hermes(*arguments, "cost.png", home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, "cost.png must end in .svg" in done.err) == (2, True)

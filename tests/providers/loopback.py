@@ -142,6 +142,10 @@ class Loopback:
             return await _send_json(writer, 400, told)
         told = self._compared(json.loads(body))
         if not json.loads(body).get("stream", True):
+            if reply.hold:
+                await reader.read()  # until the caller hangs up
+                self.hung_up += 1
+                return False
             return await _send_json(writer, 200, message_whole(call.usage))
         events = (
             chat_events(reply, call.usage, self.worker, self.models[0])

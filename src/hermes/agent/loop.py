@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Guard, Step, no_guard, run_calls
+from hermes.agent.guard import price_of
 from hermes.agent.overlays import PRESSURE
 from hermes.agent.session import STOPPED, Session, call_record
 from hermes.agent.subdirectory_hints import Conversation, Hinted
@@ -185,6 +186,9 @@ class Turn:
                         case Restarted(reason, _, another):
                             heard.clear()
                             if another:
+                                now = self.session.clock()
+                                price = price_of(self.session, profile, now, self.model.profile)
+                                reason = f"{reason} What that adds: {price}."
                                 codec, profile = self.model.codec, self.model.profile
                                 self.session.speak_with(profile, codec)
                                 request = self.session.request(codec, profile, self.limits.max_tokens)

@@ -9,6 +9,7 @@ import click
 
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
+from hermes.cli.plots import check_plot, draw, plot_option
 from hermes.cli.screen import show_notices
 from hermes.cli.stored import listed_tools
 from hermes.provenance import as_data
@@ -20,18 +21,40 @@ if TYPE_CHECKING:
 @click.command("cost")
 @prompt_options
 @click.option("--calls", default=100, show_default=True, type=click.IntRange(1), help="Over so many calls.")
+@plot_option
 @as_json_option
-def command(asked: Asked, calls: int, as_json: bool) -> None:
+def command(asked: Asked, calls: int, plot: str, as_json: bool) -> None:
     """What every section of the prompt costs, over 100 turns of one call each that find it cached."""
     from hermes.inspect.cost import prompt_cost
 
-    built = build(asked)
+    path, built = check_plot(plot), build(asked)
     found = prompt_cost(built.prompt, listed_tools(built), built.facts.model, calls)
+    _draw(path, found)
     if as_json:
         return _show_json(found, built)
     for line in _table(found):
         click.echo(line)
     return show_notices(built.notices)
+
+
+def _draw(path: str, found: PromptCost) -> None:
+    from hermes.wire.economics import dollars
+    from hermes.wire.plot import Bar
+
+    known = found.total.total is not None
+
+    def bar(row: Row) -> Bar:
+        if row.first is None or row.total is None:
+            return Bar(row.section, (float(row.tokens), 0.0), f"{row.tokens:,} tokens")
+        return Bar(row.section, (row.first, row.total - row.first), dollars(row.total))
+
+    title = f"{found.calls} calls of {found.model}" if known else "tokens by section"
+    draw(
+        path,
+        title,
+        ("first call", "all others") if known else ("tokens",),
+        [bar(row) for row in found.rows],
+    )
 
 
 def _show_json(found: PromptCost, built: Built) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import click
 
+from hermes.agent.guard import price_of
 from hermes.agent.prompt_builder import Sources
 from hermes.agent.session import Session
 from hermes.agent.system_prompt import load_sources
@@ -95,23 +96,14 @@ def _changed(session: Session, prompt: SystemPrompt, profile: ModelProfile) -> l
 def _tell(session: Session, changed: list[SectionDiff], profile: ModelProfile) -> None:
     """Say what would change and what it would cost."""
     if not changed:
-        click.echo("Nothing in the prompt has changed.")
-        return
+        return click.echo("Nothing in the prompt has changed.")
     for s in changed:
         because = f" ({'; '.join(s.causes)})" if s.causes else ""
         click.echo(
             f"{s.tier} / {s.section}: {s.change}, {s.tokens_before:,} → {s.tokens_after:,} tokens{because}"
         )
-    click.echo(f"About {session.last_input:,} tokens are read again{_money(session.last_input, profile)}.")
-
-
-def _money(tokens: int, profile: ModelProfile) -> str:
-    prices = profile.prices
-    if not tokens or prices.input is None:
-        return ""
-    anew = tokens * prices.input / 1e6
-    cached = "" if prices.cache_read is None else f" instead of ${tokens * prices.cache_read / 1e6:.4f}"
-    return f": ${anew:.4f}{cached}, by the prices known of {profile.name}"
+    price = str(price_of(session, profile, session.clock()))
+    return click.echo(f"{price[:1].upper()}{price[1:]}.")
 
 
 def _agreed(yes: bool) -> bool:

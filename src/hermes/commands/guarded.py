@@ -64,7 +64,7 @@ async def summary_waits(agent: AIAgent, argument: str) -> tuple[str, str]:
 
 
 async def late_tools(agent: AIAgent) -> str:
-    """The price of having tools now that wait for a boundary; with `ask`, they may come at once."""
+    """The price of having tools now that wait for a boundary; with `ask` or `allow` they may come now."""
     session = agent.session
     if session is None:
         return ""
@@ -75,7 +75,7 @@ async def late_tools(agent: AIAgent) -> str:
         return ""
     await agent.stage("tools", ", ".join(late))
     policy, price = agent.sources.config.cache.guard, await _price(agent)
-    if policy != "ask":
+    if policy not in ("ask", "allow"):
         return f" With /refresh now: {price}."
     choice, _ = await decide(policy, f"{', '.join(late)} now", "/refresh", price, "", agent.ask)
     if choice != "now":

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from hermes.contracts import CacheRules, Codec, ModelProfile
@@ -101,6 +102,7 @@ def _lifetimes(wire: Wire) -> MarkPolicy:
     return MarkPolicy(bool(named), named[0], named[-1]) if named else MarkPolicy(False)
 
 
+@lru_cache(maxsize=32)
 def frame_of(head: bytes, profile: ModelProfile) -> Frame:
     """The frame of a stored head: the places at which it may be marked, and the tokens up to each."""
     total, ends, tokens = 0, [], []

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Coroutine, Iterable
 from contextlib import aclosing
 
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -132,7 +132,17 @@ class Talk:
         try:
             await asyncio.wait_for(self._wake.wait(), delay)
         except TimeoutError:
-            await self._guarded(self._ping(warm))
+            await self._until_woken(self._guarded(self._ping(warm)))
+
+    async def _until_woken(self, work: Coroutine[None, None, None]) -> None:
+        """Work that gives way as soon as there is something else to do."""
+        tasks = asyncio.ensure_future(work), asyncio.ensure_future(self._wake.wait())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ping(self, warm: KeepWarm) -> None:
         for notice in await self.agent.keep_warm(warm):
