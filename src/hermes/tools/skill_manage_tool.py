@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from hermes.config import Config
-from hermes.errors import FileRefused, SkillError
-from hermes.files import is_inside, read_file
+from hermes.errors import SkillError
 from hermes.paths import Home
 from hermes.security.policy import Policies
-from hermes.skills import folder
-from hermes.skills.check import checked_category, checked_name, checked_path, checked_skill, checked_text
-from hermes.skills.known import directories
-from hermes.skills.library import load_library
-from hermes.skills.records import Library, Place, Skill
-from hermes.text import decode
 from hermes.tooling import Tool, ToolContext, ToolError, tool
 
 Action = Literal["create", "edit", "patch", "remove", "write_file", "remove_file", "restore"]
-_SEEN = (
-    "skill_view sees it now; the index in the prompt shows it from the next session, /refresh or "
-    "compaction on."
-)
 
 
 def skill_manage_tool(home: Home, config: Config, policies: Policies) -> Tool:
     """`skill_manage` over the skills folder of a home."""
-    desk = _Desk(home, config, policies)
-    actions: dict[str, Callable[[_Wish], str]] = {
-        "create": desk.create,
-        "edit": desk.edit,
-        "patch": desk.patch,
-        "remove": desk.remove,
-        "write_file": desk.write_file,
-        "remove_file": desk.remove_file,
-        "restore": desk.restore,
-    }
 
     @tool()
     async def skill_manage(
@@ -52,175 +28,13 @@ def skill_manage_tool(home: Home, config: Config, policies: Policies) -> Tool:
         new_string: str = "",
     ) -> str:
         """Change the skills of the home; see skill_manage.md."""
+        from hermes.tools.skill_desk import Desk, Wish  # few sessions write skills
+
+        desk = Desk(home, config, policies)
+        wish = Wish(name.strip(), content, category.strip("/ "), path.strip(), old_string, new_string)
         try:
-            wish = _Wish(name.strip(), content, category.strip("/ "), path.strip(), old_string, new_string)
-            return actions[action](wish)
+            return desk.actions[action](wish)
         except SkillError as error:
             raise ToolError(str(error)) from None
 
     return skill_manage
-
-
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    """The arguments of a call, beside its action."""
-
-    name: str
-    content: str
-    category: str
-    path: str
-    old_string: str
-    new_string: str
-
-    def need(self, what: str, action: str) -> str:
-        value: str = getattr(self, what)
-        if not value:
-            raise SkillError(f"{action} needs the argument {what!r}")
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    home: Home
-    config: Config
-    policies: Policies
-
-    def create(self, wish: _Wish) -> str:
-        name = checked_name(wish.name)
-        where = folder.folder_of(self.home, checked_category(wish.category), name)
-        self._no_twin(name, where)
-        text = wish.need("content", "create")
-        notes = self._checked(text, wish.category, name)
-        others = [s for s in self._library().skills if s.name == name]
-        folder.add_folder(self.home, where, {"SKILL.md": text.encode()})
-        if others:
-            notes += f" It stands in the place of {others[0].address} from now on."
-        return f"Created the skill {name} at {where}.{notes} {_SEEN}"
-
-    def edit(self, wish: _Wish) -> str:
-        at = self._file_of(wish.name)
-        text = wish.need("content", "edit")
-        notes = self._checked(text, self._category(at), os.path.basename(os.path.dirname(at)))
-        folder.put_file(self.home, at, text.encode())
-        return f"Replaced SKILL.md of the skill {wish.name}.{notes} {_SEEN}"
-
-    def patch(self, wish: _Wish) -> str:
-        at = self._file_of(wish.name)
-        place, of = os.path.dirname(at), "SKILL.md"
-        if wish.path and wish.path != "SKILL.md":
-            of = checked_path(wish.path)
-            at = os.path.join(place, *of.split("/"))
-        before, text = _read(self.home, at)
-        count = text.count(wish.need("old_string", "patch"))
-        if count != 1:
-            found = "does not stand in it" if not count else f"stands in it {count} times"
-            raise SkillError(f"{of} of the skill {wish.name} was not changed: old_string {found}")
-        changed = text.replace(wish.old_string, wish.new_string)
-        if of == "SKILL.md":
-            notes = self._checked(changed, self._category(at), os.path.basename(place))
-            data = changed.encode()
-        else:
-            notes, data = "", checked_text(changed, of, self.policies)
-        folder.put_file(self.home, at, data, before)
-        return f"Changed {of} of the skill {wish.name}.{notes} {_SEEN if of == 'SKILL.md' else ''}".rstrip()
-
-    def remove(self, wish: _Wish) -> str:
-        kept = folder.remove(self.home, os.path.dirname(self._file_of(wish.name)))
-        return (
-            f"Removed the skill {kept.name}; it is kept at {kept.path}, and restore brings it back. "
-            "skill_view no longer finds it; the index in the prompt names it until the next session, "
-            "/refresh or compaction."
-        )
-
-    def write_file(self, wish: _Wish) -> str:
-        at = self._file_of(wish.name)
-        path = checked_path(wish.need("path", "write_file"))
-        data = checked_text(wish.content, path, self.policies)
-        target = os.path.join(os.path.dirname(at), *path.split("/"))
-        folder.put_file(self.home, target, data)
-        return f"Wrote {path} ({len(data):,} bytes) of the skill {wish.name}. skill_view sees it now."
-
-    def remove_file(self, wish: _Wish) -> str:
-        at = self._file_of(wish.name)
-        path = checked_path(wish.need("path", "remove_file"))
-        target = os.path.join(os.path.dirname(at), *path.split("/"))
-        if not os.path.lexists(target) or os.path.isdir(target):
-            files = ", ".join(folder.files_in(os.path.dirname(at)))
-            raise SkillError(f"the skill {wish.name} has no file {path}; it has {files}")
-        kept = folder.remove(self.home, target)
-        return f"Removed {path} of the skill {wish.name}; it is kept at {kept.path}."
-
-    def restore(self, wish: _Wish) -> str:
-        name = f"{wish.name}/{checked_path(wish.path)}" if wish.path else wish.name
-        back = folder.restore(self.home, name)
-        return f"Restored {back.name} as it was when it was removed. {_SEEN}"
-
-    # -- what a change needs to know ----------------------------------------------------------------------
-
-    def _library(self) -> Library:
-        return load_library(self.home, directories(self.config.skills), policies=self.policies)
-
-    def _checked(self, text: str, category: str, name: str) -> str:
-        """What is to be said of a SKILL.md of this text; SkillError when it would be none."""
-        where = folder.folder_of(self.home, category, name)
-        place = Place(os.path.join(where, "SKILL.md"), category, name, "home", "third_party")
-        skill, notices = checked_skill(text, place, self.policies)
-        if skill.name != name:
-            raise SkillError(
-                f"the front matter says name: {skill.name}, but the folder is {name}; say name: {name}"
-            )
-        return "".join(f" Note: {n.text.removeprefix(place.path + ': ')}." for n in notices)
-
-    def _no_twin(self, name: str, where: str) -> None:
-        """SkillError when the home has such a skill, or the place for it lies in another one."""
-        library = self._library()
-        for skill in (*library.skills, *library.shadowed):
-            if skill.root == "home" and skill.name == name:
-                raise SkillError(f"there is a skill {skill.qualified} already; change it with edit or patch")
-            if skill.root == "home" and is_inside(where, os.path.dirname(skill.path)):
-                raise SkillError(f"{where} lies in the skill {skill.qualified}; choose another category")
-        if os.path.lexists(where):
-            raise SkillError(
-                f"there is something at {where} already; mend it with edit, or choose another name"
-            )
-
-    def _file_of(self, name: str) -> str:
-        """The SKILL.md of a skill of the home, one that does not load included."""
-        library = self._library()
-        found = library.resolve(name)
-        if isinstance(found, Skill):
-            if found.root == "bundled":
-                raise SkillError(
-                    f"{found.name} comes with Hermes and is not changed, so that updates reach it. Create a "
-                    "skill of the same name with what you want: yours then stands in its place"
-                )
-            if found.root != "home":
-                raise SkillError(
-                    f"{found.name} lies in {os.path.dirname(found.path)}, a folder of skills.dirs, and is "
-                    "changed there by hand. Create one of the same name: yours then stands in its place"
-                )
-            return found.path
-        broken = [
-            d.path
-            for d in library.decisions
-            if d.verdict in ("broken", "blocked", "unreadable", "too large")
-            and os.path.basename(d.path).lower() == "skill.md"
-            and os.path.basename(os.path.dirname(d.path)) == name.rpartition("/")[2]
-            and is_inside(os.path.realpath(d.path), os.path.realpath(self.home.skills))
-        ]
-        if len(broken) == 1:
-            return broken[0]
-        near = f"; did you mean {', '.join(found.candidates)}?" if found.candidates else ""
-        raise SkillError(f"{found.reason}{near}")
-
-    def _category(self, at: str) -> str:
-        category = os.path.relpath(os.path.dirname(os.path.dirname(at)), self.home.skills)
-        return "" if category == "." else category.replace(os.sep, "/")
-
-
-def _read(home: Home, path: str) -> tuple[bytes, str]:
-    try:
-        data = read_file(folder.within(home, path)).data
-        return data, decode(data).text
-    except FileRefused as refused:
-        raise SkillError(f"{path} cannot be read: {refused}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from hermes.config import Config, load_config
 from hermes.errors import FileRefused
@@ -12,12 +13,13 @@ from hermes.provenance import Origin, Passage, digest_of
 from hermes.security.gate import admit, safe_name
 from hermes.security.policy import Policies
 from hermes.skills.known import LOADED, directories
-from hermes.skills.library import load_library
-from hermes.skills.offer import Setting, split, why_off
-from hermes.skills.records import Broken, Library, Skill, Unresolved
 from hermes.skills.stamps import stamps_of
 from hermes.text import decode, front_matter, well_formed
 from hermes.tooling import Tool, ToolContext, ToolError, tool
+
+if TYPE_CHECKING:  # what reads skills is loaded when the first is looked at
+    from hermes.skills.offer import Setting
+    from hermes.skills.records import Broken, Library, Skill
 
 MAX_CHARS = 100_000
 _DEPTH = 3
@@ -29,12 +31,16 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
     """`skills_list` and `skill_view` over the skills of a home. They see the disk as it is now."""
 
     def library() -> Library:
+        from hermes.skills.library import load_library
+
         return load_library(home, directories(config.skills), policies=policies)
 
     begun = stamps_of([home.config])
 
     def setting() -> Setting:
         """What is disabled now: config.yaml is asked once it has changed since the session began."""
+        from hermes.skills.offer import Setting
+
         same = stamps_of([home.config]) == begun
         return Setting(tools, disabled=frozenset((config if same else load_config(home)).skills.disabled))
 
@@ -46,6 +52,9 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
     @tool(parallel=True, effects=False)
     async def skill_view(context: ToolContext, name: str, path: str = "") -> str:
         """A skill's instructions, or one of its files; see skill_view.md."""
+        from hermes.skills.offer import why_off
+        from hermes.skills.records import Unresolved
+
         skills = library()
         found = skills.resolve(name)
         if isinstance(found, Unresolved):
@@ -79,6 +88,8 @@ def _stands_above(answer: str, context: ToolContext) -> bool:
 
 def _listed(library: Library, setting: Setting, category: str) -> str:
     """Every skill on offer under a name that leads to it, and what does not load."""
+    from hermes.skills.offer import split, why_off
+
     offered, _ = split(library, setting)
     hidden = [s for s in library.shadowed if not why_off(s, setting)]
     lines = [
