@@ -12,11 +12,12 @@ import apsw
 import pytest
 
 from hermes.errors import StoreError
-from hermes.sessions import leases
+from hermes.sessions import leases, queries
 from hermes.sessions.base import ScriptStore
+from hermes.sessions.records import Step
 from hermes.sessions.sqlite import SqliteStore
 from tests.sessions.conftest import Place
-from tests.sessions.said import a_session, a_turn, told
+from tests.sessions.said import DAY, a_session, a_turn, stored, told
 
 
 @pytest.fixture
@@ -207,3 +208,18 @@ def test_a_step_reaches_the_disk_once_and_a_lease_never(file: Place) -> None:
         assert file.run(use) == [0, 1, 1, 0, 0]
     finally:
         watched.unregister()
+
+
+def test_a_journal_that_has_grown_is_moved_into_the_file(file: Place) -> None:
+    """A thousand pages are four megabytes; more than twice as much is written."""
+
+    async def use(store: ScriptStore) -> tuple[int, int]:
+        await store.create(a_session())
+        for seq in range(40):
+            await store.commit("s1", Step(DAY.format(3), (stored(seq, f"{seq:<9}" * 30_000),)))
+        await store.write(lambda: queries.purge(store.dialect))  # by then the last checkpoint is over
+        return os.path.getsize(file.location), os.path.getsize(file.location + "-wal")
+
+    main, journal = file.run(use)
+    assert main > 6 * 1024 * 1024
+    assert journal < 8 * 1024 * 1024

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TOGETHER = 128
 """The most steps that share a commit."""
+PAGES = 1000
+"""From so many pages of the journal on they are moved into the file."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,7 @@ class Writer:
         self._thread = ThreadPoolExecutor(1, "hermes-store-writer")
         self._connection: apsw.Connection | None = None
         self._durable = True  # as `connect` sets it
+        self._pages = 0  # of the journal
         self._opening = threading.Lock()
         self._closed = False
 
@@ -68,6 +71,7 @@ class Writer:
                 prepare(connection, self.path)
                 while run(connection, self._tidy(), "BEGIN IMMEDIATE"):
                     pass  # what a process that died had not yet thrown away
+                connection.set_wal_hook(self._committed)  # in place of SQLite's own checkpoints
                 self._connection = connection
             return self._connection
 
@@ -95,6 +99,21 @@ class Writer:
                 for work in batch:
                     work.error = work.error or broken
             _tell(batch)
+        self._checkpoint()
+
+    def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._pages = pages
+        return 0
+
+    def _checkpoint(self) -> None:
+        """Move a journal that has grown long into the file, when all who waited for a step have been told."""
+        if self._connection is None or self._pages < PAGES:
+            return
+        import apsw
+
+        self._pages = 0
+        with contextlib.suppress(apsw.Error):  # as with SQLite's own; the journal holds all until the next
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _store(self, batch: list[_Work]) -> None:
         connection = self.opened()
