@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hermes.contracts import ModelProfile
+from hermes.contracts import ModelProfile, Prices
 from hermes.messages import Usage
 from hermes.providers.accounting import PromptCache
 from hermes.providers.cache_marks import MarkPolicy
@@ -20,7 +21,7 @@ from hermes.wire.policies import AS_SENT, Other, Policy, policies
 from hermes.wire.request import Wire
 from hermes.wire.simulate import Counting, advise, compare, play, simulate
 from tests.wire.faults import TOOLS, WORDS
-from tests.wire.rig import CLAUDE, POINTS, Rig
+from tests.wire.rig import CLAUDE, GPT, POINTS, Rig
 from tests.wire.test_clean import everything, four_bytes
 
 EXACT = Counting(four_bytes)
@@ -175,6 +176,13 @@ def test_where_nothing_is_known_nothing_is_said(tmp_path: Path) -> None:
     nobody = profile_for("nobody", "nowhere")
     outcomes = compare([was], policies(nobody.cache, 0), lambda model, provider: nobody)
     assert outcomes[1].abstained == len(was.calls)
-    assert advise(outcomes, [was], nobody).arithmetic == (
-        "nothing is recommended: the rules of this cache are not known",
-    )
+    assert (outcomes[1].known, outcomes[1].cost) == (False, None)
+
+    def said(profile: ModelProfile) -> tuple[str, ...]:
+        found = compare([was], policies(profile.cache, 0), lambda model, provider: profile)
+        return advise(found, [was], profile).arithmetic
+
+    assert said(nobody) == ("nothing is recommended: the rules of this cache are not known",)
+    assert said(GPT) == ("nothing is recommended: this cache leaves nothing to set",)
+    free = replace(GPT, prices=Prices())
+    assert said(free) == ("nothing is recommended: no prices are known",)

@@ -106,7 +106,7 @@ def simulate(past: Past, policy: Policy, profile_for: ProfileFor, tokens: Counti
                 policy,
                 int(not answer.ping),
                 Tokens.of(answer.wire.usage),
-                answer.price,
+                None if why == "abstained" else answer.price,
                 int(why not in ("hit", "first", "no cache", "abstained") and not answer.ping),
                 int(answer.ping),
                 int(why == "abstained"),
@@ -224,7 +224,9 @@ def advise(outcomes: Sequence[Outcome], pasts: Sequence[Past], profile: ModelPro
     choices = [o for o in outcomes if o.known and o.cost is not None and o.policy.set]
     lines = _lifetimes(outcomes, pasts, profile)
     if not base.known or base.cost is None or not choices:
-        why = "the rules of this cache are not known" if not base.known else "no prices are known"
+        why = "this cache leaves nothing to set"
+        if not base.known or base.cost is None:
+            why = "no prices are known" if base.known else "the rules of this cache are not known"
         return Advice("", "", None, (f"nothing is recommended: {why}", *lines))
     best = min(choices, key=lambda o: (o.cost or 0.0, o.pings))
     saved = base.cost - (best.cost or 0.0)
