@@ -57,7 +57,7 @@ def command(
     profile = profile_for(last.model, last.provider)
     outcomes = compare(found, _ways(found, profile, models, pings), profile_for)
     advice = advise(outcomes, found, profile)
-    title = f"{len(found)} sessions, {outcomes[0].calls} calls, as {profile.name}"
+    title = f"sessions: {len(found)}, calls: {outcomes[0].calls}, model: {profile.name}"
     _draw(path, title, outcomes, profile)
     if as_json:
         return print_json(_data(found, outcomes, advice, profile))
