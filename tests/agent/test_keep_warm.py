@@ -12,7 +12,7 @@ from hermes.config.records import CacheConfig
 from hermes.messages import Usage
 from hermes.providers.profiles import profile_for
 from tests.wire.faults import WORDS
-from tests.wire.rig import CLAUDE, GPT, POINTS, Rig
+from tests.wire.rig import CLAUDE, GPT, OPUS, POINTS, Rig
 from tests.world import NOW
 
 ON = CacheConfig(keep_warm=True)
@@ -104,6 +104,7 @@ def test_where_it_cannot_pay_nothing_is_sent(tmp_path: Path) -> None:
         assert KeepWarm(ON).delay(session, GPT, moment) is None, "no lifetime is promised"
         assert KeepWarm(ON).delay(session, profile_for("x", "y"), moment) is None, "no rules are known"
         assert KeepWarm(ON).delay(None, CLAUDE, moment) is None
+        assert KeepWarm(ON).delay(session, OPUS, moment) is None, "another model has nothing to keep"
         assert KeepWarm(ON).delay(session, CLAUDE, moment + timedelta(minutes=9)) is None, (
             "it is gone already"
         )

@@ -7,21 +7,19 @@ write. The provider's own count tells whether it came from the cache; when it di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from hermes.agent.session import Session, call_record
+from hermes.agent.aside import ask_aside
+from hermes.agent.session import Session
 from hermes.config.records import CacheConfig
 from hermes.contracts import CacheTtl, Model, ModelProfile
 from hermes.errors import ModelError
-from hermes.messages import Completed, Usage
 from hermes.provenance import Notice, Origin
 from hermes.sessions.contract import Store
-from hermes.wire.economics import Rates, cost, dollars
+from hermes.wire.economics import MARGIN, Rates, cost, dollars
 from hermes.wire.request import moment_of
-from hermes.wire.simulate import MARGIN
 
 ENOUGH = 5
 """So many pauses longer than the cache's lifetime tell how long this person pauses."""
@@ -52,6 +50,8 @@ class KeepWarm:
         """Seconds until the next ping; None when there is to be none."""
         if not self.settings.keep_warm or session is None or not session.used_at or not session.answered[1]:
             return None
+        if (session.record.provider, session.record.model) != (profile.provider, profile.name):
+            return None  # another model is to go on, which has nothing cached
         if session.record.id != self._session:
             self._session, self._made, self._real, self.stopped = session.record.id, 0, -1, ""
         if session.calls - self._made != self._real:  # the person spoke since
@@ -88,12 +88,14 @@ class KeepWarm:
     async def ping(self, session: Session, model: Model) -> tuple[Notice, ...]:
         """Send the last request again; a word when it did not come from the cache, or failed."""
         self.pings += 1
+        profile = model.profile
+        again = session.aside(session.answered, (), model.codec, profile, profile.cache.ping)
         try:
-            usage = await _sent_again(session, model)
+            usage = (await ask_aside(session, model, again)).usage
         except ModelError as error:
             return self._stop(f"the provider refused: {error}")
         self._made += 1
-        price = cost(usage, model.profile)
+        price = cost(usage, profile)
         self.spent += price or 0.0
         notices = await session.keep()
         if usage.cache_read >= VERIFIED * self._kept:
@@ -117,22 +119,6 @@ def _gain(pings: int, long: Sequence[float], every: float, ttl: float, saves: fl
         if pings
         else 0.0
     )
-
-
-async def _sent_again(session: Session, model: Model) -> Usage:
-    """The request that was answered last, letting the model write as little as may be."""
-    profile, codec = model.profile, model.codec
-    request = session.aside(session.answered, (), codec, profile, profile.cache.ping)
-    started = session.clock().isoformat(timespec="milliseconds")
-    answer: Completed | None = None
-    async with aclosing(model.stream(request)) as stream:
-        async for event in stream:
-            if isinstance(event, Completed):
-                answer = event
-    if answer is None:
-        raise ModelError("it ended without an answer")
-    session.called_aside(request, codec, profile, call_record(answer, started))
-    return answer.usage
 
 
 async def recent_pauses(store: Store) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from hermes.cli.screen import plain
 from hermes.cli.sessions import use_store
 from hermes.cli.sessions_keep import moment_of_age
 from hermes.cli.stored import known_profiles
+from hermes.text import many
 
 if TYPE_CHECKING:
     from hermes.contracts import ModelProfile
@@ -130,7 +131,7 @@ def _table(by: str, found: dict[str, Bill]) -> list[str]:
     for name, bill in found.items():
         figures = "".join(f"{count:>12,}" for count in bill.tokens)
         money = f"{dollars(bill.spent):>12}{dollars(bill.without):>12}"
-        missing = f"  {bill.unpriced} calls without a price" if bill.unpriced else ""
+        missing = f"  {many(bill.unpriced, 'call')} without a price" if bill.unpriced else ""
         lines.append(f"{name:<{width}}{bill.calls:>7}{figures}{money}{missing}")
     return lines
 

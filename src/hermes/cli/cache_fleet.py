@@ -14,6 +14,7 @@ from hermes.cli.screen import plain
 from hermes.cli.sessions import use_store
 from hermes.cli.sessions_keep import moment_of_age
 from hermes.cli.stored import known_profiles
+from hermes.text import many
 
 if TYPE_CHECKING:
     from hermes.sessions.base import ScriptStore
@@ -57,7 +58,7 @@ def _lines(groups: Sequence[Group]) -> list[str]:
         asked = f"{group.provider}:{group.model}" if group.provider else group.model
         count = len(group.sessions)
         ids = ", ".join(group.sessions[:4]) + (f" and {count - 4} more" if count > 4 else "")
-        lines.append(f"group {number}: {count} session{'s' if count > 1 else ''} of {asked} ({ids})")
+        lines.append(f"group {number}: {many(count, 'session')} of {asked} ({ids})")
         lines.append(
             f"  they share {group.shared:,} of {group.whole:,} tokens; the cache can share {group.cached:,}"
         )

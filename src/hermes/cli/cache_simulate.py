@@ -14,6 +14,7 @@ from hermes.cli.screen import plain
 from hermes.cli.sessions_keep import moment_of_age
 from hermes.cli.stored import known_profiles, pasts_of
 from hermes.errors import UsageError
+from hermes.text import many
 
 if TYPE_CHECKING:
     from hermes.contracts import ModelProfile
@@ -109,7 +110,7 @@ def _table(outcomes: Sequence[Outcome]) -> list[str]:
     for o in outcomes:
         figures = "".join(f"{count:>12,}" for count in o.tokens)
         missed = "" if o is outcomes[0] else str(o.misses)
-        pings = f" ({o.pings} pings)" if o.pings else ""
+        pings = f" ({many(o.pings, 'ping')})" if o.pings else ""
         money = dollars(o.cost) if not o.abstained else "not known"
         lines.append(f"{o.policy.name + pings:<28}{figures}{missed:>8}{money:>12}")
     return lines
@@ -121,7 +122,7 @@ def _words(found: Sequence[Past], advice: Advice, profile: ModelProfile) -> list
     source = price_source(profile)
     lines = [f"prices of {profile.name}: {source}" if source else unpriced(profile)]
     if lost := sum(past.lost for past in found):
-        lines.append(f"{lost} calls are left out: what they sent is kept no longer")
+        lines.append(f"left out: {many(lost, 'call')}, since what was sent is kept no longer")
     lines += advice.arithmetic
     if advice.set:
         lines.append(f"recommended: {advice.set} in config.yaml")

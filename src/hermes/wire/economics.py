@@ -13,6 +13,8 @@ from hermes.providers.facts import table_date
 from hermes.sessions.records import CallRecord
 
 MILLION = 1_000_000
+MARGIN = 30.0
+"""So many seconds before a cache would let go of what it holds, it is used again to keep it."""
 
 
 class Tokens(NamedTuple):

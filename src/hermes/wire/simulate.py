@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hermes.contracts import ModelProfile
 from hermes.messages import Usage
-from hermes.wire.economics import MILLION, Rates, Tokens, dollars, pings_that_pay
+from hermes.wire.economics import MARGIN, MILLION, Rates, Tokens, dollars, pings_that_pay
 from hermes.wire.layout import Measure
 from hermes.wire.past import Past, factor_of
 from hermes.wire.policies import AS_SENT, Policy, marks_for, rewritten, told_at_the_tail
@@ -15,9 +15,6 @@ from hermes.wire.prediction import Expectation, Forecaster, measure_for
 from hermes.wire.request import Wire
 from hermes.wire.review import ProfileFor
 from hermes.wire.transcode import transcoded
-
-MARGIN = 30.0
-"""So many seconds before a cache would expire it is used again to keep it."""
 
 
 @dataclass(frozen=True, slots=True)

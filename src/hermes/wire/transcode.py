@@ -17,16 +17,16 @@ from hermes.wire.request import Wire
 
 def transcoded(calls: Iterable[Wire], profile: ModelProfile, codec: Codec) -> tuple[Wire, ...]:
     """The calls as this model would have been asked. Reasoning that another model signed is left out."""
-    heads: dict[str, tuple[bytes, str]] = {}
+    heads: dict[str, tuple[ModelRequest, bytes, str]] = {}
     sources: tuple[bytes, ...] = ()
     made: tuple[bytes, ...] = ()
     after = ""
     found = []
     for wire in calls:
-        request = _request(wire, profile)
         if wire.head_id not in heads:
-            head = codec.head(request, profile)
-            heads[wire.head_id] = head, digest_of(head)
+            opening = _opening(wire.head, profile)
+            made_head = codec.head(opening, profile)
+            heads[wire.head_id] = opening, made_head, digest_of(made_head)
         known = len(sources)
         if wire.fragments[:known] != sources or not known:
             known, made, after = 0, (), ""
@@ -36,7 +36,8 @@ def transcoded(calls: Iterable[Wire], profile: ModelProfile, codec: Codec) -> tu
         if not wire.aside:
             sources, made = tuple(wire.fragments), fragments
             after = messages[-1].role if messages else after
-        head, head_id = heads[wire.head_id]
+        opening, head, head_id = heads[wire.head_id]
+        request = replace(opening, max_tokens=int(wire.settings.get("max_tokens", 8192)))
         found.append(
             replace(
                 wire,
@@ -51,10 +52,10 @@ def transcoded(calls: Iterable[Wire], profile: ModelProfile, codec: Codec) -> tu
     return tuple(found)
 
 
-def _request(wire: Wire, profile: ModelProfile) -> ModelRequest:
-    """The model, the system texts and the tools of a call."""
+def _opening(head: bytes, profile: ModelProfile) -> ModelRequest:
+    """The model, the system texts and the tools of a head."""
     tools, texts = [], []
-    for block in head_blocks(wire.head):
+    for block in head_blocks(head):
         own: Any = json.loads(block.own)
         if block.kind == "tool":
             spec = own.get("function", own)
@@ -63,8 +64,7 @@ def _request(wire: Wire, profile: ModelProfile) -> ModelRequest:
         else:
             text = own if isinstance(own, str) else str(own.get("text", ""))
             texts.append(text.removeprefix("\n\n"))
-    most = wire.settings.get("max_tokens", 8192)
-    return ModelRequest(profile.name, tuple(texts), tuple(tools), (), max_tokens=int(most))
+    return ModelRequest(profile.name, tuple(texts), tuple(tools), ())
 
 
 def messages_of(fragment: bytes) -> Iterator[Message]:

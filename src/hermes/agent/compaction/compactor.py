@@ -7,8 +7,8 @@ read from the cache. Nothing changes until there is an account that makes the co
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 
+from hermes.agent.aside import ask_aside
 from hermes.agent.compaction.account import missing_sections, question, told, unwrapped
 from hermes.agent.compaction.carrying import carried, still_standing
 from hermes.agent.compaction.measure import fixed, size_of, used
@@ -16,11 +16,11 @@ from hermes.agent.compaction.renewal import renewed
 from hermes.agent.compaction.selection import Selection, select, shortened
 from hermes.agent.guard import price_of
 from hermes.agent.overlays import DAY, PRESSURE
-from hermes.agent.session import Session, call_record
+from hermes.agent.session import Session
 from hermes.config.records import CompactionConfig
 from hermes.contracts import Model, ModelProfile
 from hermes.errors import ModelError
-from hermes.messages import Completed, Message, ModelRequest, ToolSpec
+from hermes.messages import Completed, Message, ToolSpec
 from hermes.prompt import SystemPrompt
 from hermes.provenance import Level, Notice, Origin
 from hermes.turns import Event, NoticeShown
@@ -131,12 +131,12 @@ class Compactor:
         codec, profile, room = model.codec, model.profile, self._max_tokens
         whole = session.aside(session.answered, (*session.visible[heard:end], asked), codec, profile, room)
         try:
-            return await _call(session, model, whole)
+            return await ask_aside(session, model, whole)
         except ModelError as error:
             short = tuple(map(shortened, session.visible[:end]))
             if error.kind != "context" or short == tuple(session.visible[:end]):
                 raise
-        return await _call(session, model, session.aside((0, 0), (*short, asked), codec, profile, room))
+        return await ask_aside(session, model, session.aside((0, 0), (*short, asked), codec, profile, room))
 
     def _read(self, answer: Completed) -> tuple[str, str]:
         """The account in an answer, and what is wrong with it; calls of tools are not looked at."""
@@ -206,19 +206,6 @@ class Compactor:
         )
         text += "; the older messages are kept and can be searched"
         return _notice("info", text)
-
-
-async def _call(session: Session, model: Model, request: ModelRequest) -> Completed:
-    started = session.clock().isoformat(timespec="milliseconds")
-    answer: Completed | None = None
-    async with aclosing(model.stream(request)) as stream:
-        async for event in stream:
-            if isinstance(event, Completed):
-                answer = event
-    if answer is None:
-        raise ModelError("it ended without an answer")
-    session.called_aside(request, model.codec, model.profile, call_record(answer, started))
-    return answer
 
 
 def _is_plain_answer(message: Message) -> bool:
