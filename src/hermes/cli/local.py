@@ -53,7 +53,7 @@ async def _state(engine: Engine) -> dict[str, Any]:
     import os
 
     sizes: list[int] = []
-    with suppress(FileNotFoundError), os.scandir(os.path.join(engine.folder, "states")) as entries:
+    with suppress(OSError), os.scandir(os.path.join(engine.folder, "states")) as entries:
         sizes = [entry.stat().st_size for entry in entries]
     address = engine.known() if engine.is_running() else None
     return {

@@ -16,6 +16,9 @@ from hermes.mcp.settings import Server, servers
 from hermes.paths import get_hermes_home
 from hermes.provenance import Notice
 
+_NONE = "No MCP servers: mcp.servers in config.yaml names none that can be used."
+_NONE_ON = "No MCP server is on; hermes mcp test NAME tries one all the same."
+
 
 @click.group()
 def group() -> None:
@@ -32,7 +35,7 @@ def listing(as_json: bool) -> None:
         return print_json({"servers": rows, "notices": _plain_notices(notices)})
     show_notices(notices)
     if not found:
-        click.echo("No MCP servers: mcp.servers in config.yaml names none that can be used.")
+        click.echo(_NONE)
     width = max((len(s.name) for s in found), default=0)
     for row in rows:
         state = "on " if row["enabled"] else "off"
@@ -55,7 +58,7 @@ def test(ctx: click.Context, name: str, as_json: bool) -> None:
         there = ", ".join(s.name for s in found) or "none"
         raise UsageError(f"there is no MCP server {name!r} that can be used; there is: {there}")
     wanted = tuple(s for s in found if s.name == name or (not name and s.enabled))
-    rows, told = asyncio.run(_tested(wanted))
+    rows, told = asyncio.run(_tested(wanted)) if wanted else ([], ())
     if as_json:
         print_json({"servers": rows, "notices": _plain_notices((*notices, *told))})
     else:
@@ -64,6 +67,8 @@ def test(ctx: click.Context, name: str, as_json: bool) -> None:
             click.echo(plain(_line(row)))
             for tool in row["tools"]:
                 click.echo(plain(f"  {tool}"))
+        if not rows:
+            click.echo(_NONE_ON if found else _NONE)
     ctx.exit(0 if all(row["answered"] for row in rows) else 1)
 
 

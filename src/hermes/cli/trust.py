@@ -222,7 +222,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
     else:
         for path, state in states.items():
             click.echo(f"{state:<9} {visible(path)}")
-        if not states:
+        if not states and not known.notices:
             click.echo("nothing was accepted yet")
     show_notices(known.notices)
     ctx.exit(1 if changed or known.notices else 0)

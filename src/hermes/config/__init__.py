@@ -45,10 +45,14 @@ __all__ = [
 
 def load_config(home: Home) -> Config:
     """The configuration of a home; the defaults where there is none. Never raises."""
-    from os.path import lexists
+    from os import lstat
 
-    if not lexists(home.config):
+    try:
+        lstat(home.config)
+    except (FileNotFoundError, NotADirectoryError):
         return DEFAULTS
+    except OSError:
+        pass  # its reader says why
     from hermes.config.load import read_config
 
     return read_config(home).config

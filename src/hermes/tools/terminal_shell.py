@@ -52,20 +52,25 @@ class Shell:
         os.unlink(f"{self.state}.where")
 
     def tidy(self) -> None:
-        """Remove what nobody needs any more: the state, and kept outputs of sessions long past."""
+        """Remove what nobody needs any more: the state, and kept outputs of sessions long past.
+
+        What cannot be removed stays, as in a home that may not be written; another session may be quicker.
+        """
         import shutil
         import time
 
         for path in (self.state, f"{self.state}.where"):
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 os.unlink(path)
         with contextlib.suppress(OSError):
             os.rmdir(self.folder)  # where an output is kept, it stays
-        beside = os.path.dirname(self.folder)
-        for name in os.listdir(beside) if os.path.isdir(beside) else ():
-            folder = os.path.join(beside, name)
-            if _SESSION.fullmatch(name) and os.path.getmtime(folder) < time.time() - KEPT_DAYS * 86_400:
-                shutil.rmtree(folder, ignore_errors=True)
+        beside, names = os.path.dirname(self.folder), list[str]()
+        with contextlib.suppress(OSError):
+            names = os.listdir(beside)
+        for folder in (os.path.join(beside, name) for name in names if _SESSION.fullmatch(name)):
+            with contextlib.suppress(OSError):
+                if os.path.getmtime(folder) < time.time() - KEPT_DAYS * 86_400:
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def output(self, name: str) -> tuple[int, str]:
         """A new file for what a command prints: its descriptor and path."""
