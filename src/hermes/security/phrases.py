@@ -174,12 +174,15 @@ class Matcher:
     def _read(self, text: str, found: list[tuple[int, int]]) -> list[Hit]:
         """What the words found mean where they stand."""
         hits: list[Hit] = []
-        lengths, parts = self._words.literals.lengths, self._words.parts
+        lengths, parts, meanings = self._words.literals.lengths, self._words.parts, self._meanings
         for number, at in found:
             to = _follows(text, at, parts[number]) if number in parts else at + lengths[number]
-            if to >= 0:
+            if to < 0:
+                continue
+            if number not in meanings:
                 self._classes(number)
-                hits += [(at, to, held, spoken) for held, spoken in self._meanings[number]]
+            for held, spoken in meanings[number]:
+                hits.append((at, to, held, spoken))
         hits.sort()
         return hits
 

@@ -21,7 +21,7 @@ _BEFORE = 160
 _LONGEST_NEED = 32
 _CROWD, _LEAST = 8, 64
 # So far ahead is looked for what a shape needs.
-_AHEAD = 4_000
+_AHEAD = 1_000
 # Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
 # from the next: what matters there is read from its ends.
 _MANY, _ENDS, _BESIDE = 200, 32, 8
@@ -61,6 +61,7 @@ class _Reading:
         self._starts = starts
         self._expression = compiled(shape.regex)
         self._bare = 0
+        self._words = ""
         self._vain: set[str] | None = set() if len(starts) > _MANY else None
 
     def matches(self) -> Iterator[re.Match[str]]:
@@ -72,8 +73,11 @@ class _Reading:
     def _from_triggers(self) -> Iterator[re.Match[str]]:
         behind = 0
         for start, high in self._places(_REACH):
-            if start >= behind and self._needed(start, high) and (match := self._match(start, high)):
+            if start < behind or self._in_vain(start, high) or not self._needed(start, high):
+                continue
+            if match := self._expression.match(self._text, start, high):
                 behind = match.end()
+                self._forget()
                 yield match
 
     def _from_heads(self) -> Iterator[re.Match[str]]:
@@ -83,7 +87,7 @@ class _Reading:
         behind = 0
         for start in self._starts:
             low, high = max(behind, start - back), start + _REACH_BACK
-            if low > start or not self._needed(low, high):
+            if low > start or self._in_vain(start - back, high) or not self._needed(low, high):
                 continue
             behind = start + 1
             if everywhere is None:
@@ -91,8 +95,9 @@ class _Reading:
             else:
                 found = everywhere[bisect_left(everywhere, low) : bisect_left(everywhere, behind)]
             for at in found:
-                if match := self._match(at, high):
+                if match := self._expression.match(text, at, high):
                     behind = max(behind, match.end())
+                    self._forget()
                     yield match
 
     def _from_windows(self) -> Iterator[re.Match[str]]:
@@ -117,17 +122,20 @@ class _Reading:
                 high = min(high, max(starts[at + _CROWD], start + _LEAST))
             yield start, min(high, end)
 
-    def _match(self, start: int, high: int) -> re.Match[str] | None:
-        """The match at a place. Among many, one that was tried on the same words is not tried again."""
+    def _in_vain(self, low: int, high: int) -> bool:
+        """Whether the shape, one of many here, was tried on the same words before and did not match."""
         if self._vain is None:
-            return self._expression.match(self._text, start, high)
-        words = self._text[max(0, start - 1) : high]
-        if words in self._vain:
-            return None
-        match = self._expression.match(self._text, start, high)
-        if not match:
-            self._vain.add(words)
-        return match
+            return False
+        self._words = self._text[max(0, low - 1) : high]
+        if self._words in self._vain:
+            return True
+        self._vain.add(self._words)
+        return False
+
+    def _forget(self) -> None:
+        """The words tried last did match."""
+        if self._vain is not None:
+            self._vain.discard(self._words)
 
     def _needed(self, low: int, high: int) -> bool:
         """Whether a need stands in [low, high). Places come in order: what was bare stays bare."""
