@@ -116,7 +116,7 @@ class Writer:
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _store(self, batch: list[_Work]) -> None:
-        connection = self.opened()
+        connection = self._connection or self.opened()
         durable = any(work.durable for work in batch)
         with in_words(self.path):
             if durable != self._durable:
