@@ -32,7 +32,7 @@ def test_a_start_stays_small(imported: str, unwanted: str) -> None:
 UNWANTED = """
     prompt_toolkit rich pygments markdown_it tree_sitter pluggy mcp opentelemetry xllamacpp psycopg numpy
     hermes.inspect hermes.cli.lines hermes.mcp hermes.plugins.plugins hermes.skills.check
-    hermes.tools.skill_desk hermes.wire.blocks hermes.wire.ledger
+    hermes.tools.file_text hermes.tools.skill_desk hermes.wire.blocks hermes.wire.ledger
 """
 
 

@@ -5,12 +5,15 @@ Neither waits for anything between reading and writing, so no other call of this
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hermes.security.secrets import MARK
 from hermes.tooling import Plan, ToolContext, ToolError, tool
-from hermes.tools.file_diff import diff
-from hermes.tools.file_match import Place, find, nearest
-from hermes.tools.file_text import FileText, load
 from hermes.tools.places import absolute
+
+if TYPE_CHECKING:  # loaded when the first file is changed
+    from hermes.tools.file_match import Place
+    from hermes.tools.file_text import FileText
 
 _NAMED = 12
 
@@ -33,6 +36,8 @@ async def write_file(context: ToolContext, path: str, content: str) -> str:
 
 
 def _written(context: ToolContext, path: str, content: str) -> tuple[FileText, str]:
+    from hermes.tools.file_text import load
+
     _refuse_unfit(path, content)
     file = load(absolute(context.cwd, path))
     _keep_bytes(file, content, path)
@@ -62,6 +67,9 @@ def _patched(
     context: ToolContext, path: str, old: str, new: str, everywhere: bool
 ) -> tuple[FileText, str, str]:
     """The file, its text after the patch, and how the place was found."""
+    from hermes.tools.file_match import find
+    from hermes.tools.file_text import load
+
     _refuse_unfit(path, old, new)
     old, new = (text.replace("\r\n", "\n") for text in (old, new))
     if not old:
@@ -101,6 +109,8 @@ def _keep_bytes(file: FileText, new: str, path: str) -> None:
 
 
 def _not_found(text: str, old: str, new: str, path: str) -> str:
+    from hermes.tools.file_match import nearest
+
     if new and new in text:
         return f"{path} does not have this passage, but it has the new one already; nothing was changed"
     near = nearest(text, old)
@@ -119,4 +129,7 @@ def _ambiguous(text: str, places: list[Place], path: str) -> str:
 
 def _diff(file: FileText, raw: str, path: str) -> str:
     """What changes, line ends aside."""
+    from hermes.tools.file_diff import diff
+    from hermes.tools.file_text import FileText
+
     return diff(file.text, FileText(path, raw).text, path) or "(only line ends change)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sys
 from typing import Literal
 
@@ -22,7 +21,11 @@ def find_rg() -> str:
     """ripgrep's program: the one installed with Hermes, else one on the path; "" when there is none."""
     name = "rg.exe" if os.name == "nt" else "rg"
     beside = os.path.join(os.path.dirname(sys.executable), name)
-    return beside if os.access(beside, os.X_OK) else shutil.which("rg") or ""
+    if os.access(beside, os.X_OK):
+        return beside
+    from shutil import which
+
+    return which("rg") or ""
 
 
 def search_tool(rg: str | None = None) -> Tool:
