@@ -17,6 +17,7 @@ from hermes.paths import Home
 from hermes.prompt import PromptFacts, SystemPrompt, WorkDir
 from hermes.provenance import Origin, Passage
 from hermes.providers.profiles import profile_for
+from hermes.security.trust import KnownProject, know_project
 from hermes.tool_names import TOOL_NAMES
 
 NOW = datetime.fromisoformat("2026-03-30T14:30:00-07:00")
@@ -78,6 +79,11 @@ def make_project(root: Path) -> Path:
     write(root / ".git" / "HEAD", "ref: refs/heads/main\n")
     write(root / "AGENTS.md", _AGENTS)
     return root
+
+
+def known(home: Home, project: Path) -> None:
+    """Have the owner of a home know a project, so that nothing is said of the first time in it."""
+    know_project(home, KnownProject(str(project), "2026-03-01", ()))
 
 
 def facts(

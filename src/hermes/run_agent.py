@@ -19,6 +19,7 @@ from hermes.agent.changes import changed_since
 from hermes.agent.compaction import Compactor
 from hermes.agent.delegation import Delegation, Kind, kinds_of
 from hermes.agent.extensions import Extensions, whose_of
+from hermes.agent.first_use import met
 from hermes.agent.guard import What
 from hermes.agent.loop import Hints, Limits, Turn, limits_for, no_hints
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
@@ -29,6 +30,7 @@ from hermes.agent.session import Clock, Session
 from hermes.agent.subdirectory_hints import tracker_of
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, working_directory
 from hermes.agent.taking_back import take_back
+from hermes.agent.telling import Telling
 from hermes.config import environment
 from hermes.contracts import Model, Whose
 from hermes.errors import UsageError
@@ -143,6 +145,7 @@ class AIAgent:
         self.session: Session | None = None
         self.compactor = self._compactor()
         self._told_late: list[str] = []
+        self._telling = Telling(sources.home)
         self.boundaries = Boundaries(sources.config, sources.home, self.store)
         self.patience = 30.0  # seconds to wait for a session that someone else holds
         self._steering: deque[str] = deque()
@@ -538,6 +541,7 @@ class AIAgent:
         await self.extensions.begin(whose)
         self._extend()
         prompt = self._prompt(session_id)
+        self._telling.first(met(self.sources.config, self.sources.home, prompt, self._facts(session_id)))
         return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)
 
     async def _resume(self) -> Session:
@@ -563,8 +567,9 @@ class AIAgent:
     def _said(self, session: Session, turn: TurnRequest) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:
         """The person's message with everything that is added to it at this moment."""
         changed: tuple[EphemeralOverlay, ...] = ()
+        prompt = self._prompt(session.record.id) if session.visible else session.prompt
         if session.visible:
-            changed = changed_since(_settled(session.prompt), _settled(self._prompt(session.record.id)))
+            changed = changed_since(_settled(session.prompt), _settled(prompt))
         now = self.clock() if self.sources.config.agent.turn_clock else None
         overlays, notices = gather_overlays(
             OverlaySources(
@@ -579,6 +584,8 @@ class AIAgent:
         )
         annexes, standing = place(overlays, session.standing)
         session.stand({**standing, DAY: day_of(now)} if now else standing)
+        if not self.parent:  # who sent a sub-agent has been told
+            notices = (*self._telling.news(prompt.notices), *notices)
         return said(turn.text, annexes, self.model.profile.system_mid_conversation), notices
 
     def personality_text(self) -> str:

@@ -22,7 +22,7 @@ from hermes.run_agent import AIAgent
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tooling import Tool
 from hermes.turns import Event, NoticeShown, TurnEnded, TurnRequest
-from tests.world import NOW, make_home, make_project, sources, write
+from tests.world import NOW, known, make_home, make_project, sources, write
 
 HEADINGS = [line for line in prompt_text("compaction_template").split("\n") if line.startswith("## ")]
 WRAPPING = str(prompt_text("compaction_history"))
@@ -45,6 +45,7 @@ class World:
     def __init__(self, root: Path, config: str = "") -> None:
         self.home: Home = make_home(root / "home")
         self.project = make_project(root / "project")
+        known(self.home, self.project)
         if config:
             write(root / "home" / "config.yaml", config)
         assert load_config(self.home).notices == ()

@@ -18,7 +18,7 @@ from hermes.run_agent import AIAgent
 from hermes.sessions.contract import Store
 from hermes.tooling import Tool, ToolContext, ToolError
 from hermes.turns import Event, TextShown, TurnEnded, TurnRequest
-from tests.world import NOW, make_home, make_project, sources
+from tests.world import NOW, known, make_home, make_project, sources
 
 Work = Callable[..., Any]
 
@@ -74,6 +74,7 @@ class Talk:
         self.store = store
         self.home = make_home(root / "home") if not (root / "home").exists() else _home(root)
         self.project = make_project(root / "project") if not (root / "project").exists() else root / "project"
+        known(self.home, self.project)
         self.model = model or ScriptedModel(script)
         self.tools = tuple(tools)
         self.limits = limits

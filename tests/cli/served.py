@@ -7,9 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hermes.paths import Home
 from tests.cli.runner import Done, hermes
 from tests.providers.loopback import Loopback
-from tests.world import make_home, make_project, write
+from tests.world import known, make_home, make_project, write
 
 
 class Served:
@@ -20,6 +21,7 @@ class Served:
         self.home = root / "home"
         make_home(self.home)
         self.project = make_project(root / "atlas")
+        known(Home(str(self.home)), self.project)
         write(self.home / "config.yaml", f"model:\n  default: scripted-1\n  base_url: {provider.base_url}\n")
 
     def chat(self, *arguments: str, stdin: str = "", **environ: str) -> Done:

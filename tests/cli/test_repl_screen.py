@@ -238,6 +238,9 @@ def test_a_dumb_terminal_and_plain_get_lines(
     serve: Serve, arguments: tuple[str, ...], environ: dict[str, str]
 ) -> None:
     served = serve("Plain **text**.")
+    if environ:  # notices are without colours too
+        config = served.home / "config.yaml"
+        config.write_text(config.read_text() + "zebra: 1\n")
     with terminal(served, *arguments, **environ) as at:
         at.wait_for("/help lists the commands")
         at.type("hi\r")

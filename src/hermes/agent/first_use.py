@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from hermes.agent.context_kinds import ContextKind, Finder
 from hermes.agent.workdir import Project, find_project, main_checkout
 from hermes.config import Config
+from hermes.errors import TrustError
 from hermes.paths import Home
 from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice, Origin
 from hermes.security.gate import quoted
-from hermes.security.trust import KnownProject, load_trust
+from hermes.security.trust import KnownProject, know_project, load_trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,18 @@ def first_use(home: Home, prompt: SystemPrompt, facts: PromptFacts) -> FirstUse 
         return None
     root = find_project(facts.cwd.path).root
     return None if _is_known(home, root) else FirstUse(root, files)
+
+
+def met(config: Config, home: Home, prompt: SystemPrompt, facts: PromptFacts) -> tuple[Notice, ...]:
+    """Know a project from now on; the first time with a word about it."""
+    seen = first_use(home, prompt, facts)
+    if seen is None:
+        return ()
+    told = (seen.notice,) if config.security.first_use != "allow" else ()
+    try:
+        return (*told, *know_project(home, seen.known(facts.now.date().isoformat())))
+    except TrustError:  # a home that cannot be written is told of already
+        return told
 
 
 def _is_known(home: Home, root: str) -> bool:

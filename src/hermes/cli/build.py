@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from hermes.agent.first_use import first_use
+from hermes.agent.first_use import met
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.system_prompt import (
     build_system_prompt,
@@ -19,11 +19,10 @@ from hermes.agent.system_prompt import (
     working_directory,
 )
 from hermes.contracts import ModelProfile
-from hermes.errors import ConfigError, TrustError
+from hermes.errors import ConfigError
 from hermes.paths import ensure_home
 from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice
-from hermes.security.trust import know_project
 
 _OPTIONS = (
     click.option("--cwd", default="", help="Work in this directory.", metavar="DIR"),
@@ -86,7 +85,7 @@ def build(asked: Asked, profile: ModelProfile | None = None) -> Built:
     facts, more = facts_asked(asked, sources, profile)
     prompt = build_system_prompt(default_slots(sources), facts, config_digest=sources.config.digest)
     notices = (*notices, *sources.config.notices, *sources.notices, *more, *prompt.notices)
-    return Built(prompt, facts, sources, (*notices, *_first_time(sources, facts, prompt)))
+    return Built(prompt, facts, sources, (*notices, *met(sources.config, sources.home, prompt, facts)))
 
 
 def configured_profile(sources: Sources) -> ModelProfile | None:
@@ -99,21 +98,6 @@ def configured_profile(sources: Sources) -> ModelProfile | None:
         return resolve(first, config, sources.home)[1]
     except ConfigError:
         return None
-
-
-def _first_time(sources: Sources, facts: PromptFacts, prompt: SystemPrompt) -> tuple[Notice, ...]:
-    """Tell once of a project whose files nobody has looked at yet."""
-    seen = first_use(sources.home, prompt, facts)
-    if seen is None:
-        return ()
-    told = (seen.notice,) if sources.config.security.first_use != "allow" else ()
-    try:
-        return (
-            *told,
-            *know_project(sources.home, seen.known(datetime.now().astimezone().date().isoformat())),
-        )
-    except TrustError:  # a home that cannot be written is told of already
-        return told
 
 
 def facts_asked(

@@ -38,7 +38,8 @@ def plain_lines(text: str) -> str:
 def wants_colour(stream: object) -> bool:
     """Whether a stream is a terminal whose owner has not asked for no colour."""
     is_terminal = getattr(stream, "isatty", lambda: False)()
-    return bool(is_terminal) and not environment().no_color
+    seen = environment()
+    return bool(is_terminal) and not (seen.no_color or seen.dumb_terminal)
 
 
 def can_draw() -> bool:
