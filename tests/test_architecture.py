@@ -76,6 +76,7 @@ READING = {
     "skills/folder.py",
     "skills/install.py",
     "skills/snapshot.py",
+    "agent/telling.py",  # digests of what was told, for nobody but the person
 }
 # Parts that make prompts. Config, security and providers read data of their own.
 PROMPT_PARTS = ("agent/", "memory/", "skills/", "prompts/", "platforms.py")
