@@ -100,7 +100,9 @@ def test_fleet(tmp_path: Path) -> None:
     assert second.startswith("  they share ")
     assert ElementTree.parse(plot).getroot().tag.endswith("svg")
     data = json.loads(hermes("cache", "fleet", "--json", home=tmp_path / "home", cwd=tmp_path).out)
-    assert (data[0]["sessions"], data[0]["split"]) == ([rig.agent.session_id], None)
+    (group,) = data["groups"]
+    assert (group["sessions"], group["split"]) == ([rig.agent.session_id], None)
+    assert data["prices"]["claude-sonnet-4-5"].startswith("genai-prices")
 
 
 def test_pending(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @as_json_option
 def command(since: str, limit: int, plot: str, as_json: bool) -> None:
     """Which sessions share the beginning of their prompts, what parts the others, what moving saves."""
+    from hermes.wire.economics import price_source
     from hermes.wire.fleet import fleet
 
     path, until = check_plot(plot), moment_of_age(since) if since else ""
@@ -39,11 +40,14 @@ def command(since: str, limit: int, plot: str, as_json: bool) -> None:
         found = [await store.get(s.id) for s in await store.list(limit=limit) if s.updated >= until]
         return [record for record in found if record is not None]
 
-    groups = fleet(use_store(look), known_profiles())
+    profile_for = known_profiles()
+    groups = fleet(use_store(look), profile_for)
+    sources = {g.model: price_source(profile_for(g.model, g.provider)) for g in groups}
     _draw(path, groups)
     if as_json:
-        return print_json([asdict(group) for group in groups])
-    for line in _lines(groups):
+        return print_json({"groups": [asdict(group) for group in groups], "prices": sources})
+    told = [f"prices of {model}: {source}" for model, source in sources.items() if source]
+    for line in (*_lines(groups), *told):
         click.echo(plain(line))
     return None
 
