@@ -124,7 +124,7 @@ def unstage(session: Session, what: What) -> None:
 
 
 def _put(session: Session, entries: tuple[Staged, ...]) -> None:
-    session.note(staged=[asdict(entry) for entry in entries])
+    session.remember(staged=[asdict(entry) for entry in entries])
 
 
 async def landed(session: Session, store: Store) -> tuple[Staged, ...]:

@@ -214,7 +214,7 @@ class Session:
             self.standing = standing
             self._change(state=self._state(standing=standing))
 
-    def note(self, **state: object) -> None:
+    def remember(self, **state: object) -> None:
         """Keep something in the stored state of the session, as JSON has it, under these names."""
         self._change(state=self._state(**state))
 
