@@ -1,4 +1,4 @@
-"""The examples of docs/cache-why.md are true."""
+"""The examples of the pages on caches are true."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "cache-why.md"
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.M | re.S)
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("cache-why.md", "cache-cost.md")
+EXAMPLES = [
+    pytest.param(page, example, id=f"{page} {number}")
+    for page in PAGES
+    for number, example in enumerate(
+        re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.M | re.S), 1
+    )
+]
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_example(example: str) -> None:
-    exec(compile(example, str(DOCUMENT), "exec"), {})
+@pytest.mark.parametrize(("page", "example"), EXAMPLES)
+def test_example(page: str, example: str) -> None:
+    exec(compile(example, page, "exec"), {})
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 4
