@@ -188,7 +188,7 @@ class Turn:
                             if another:
                                 now = self.session.clock()
                                 price = price_of(self.session, profile, now, self.model.profile)
-                                reason = f"{reason} What that adds: {price}."
+                                reason += f" What that adds: {price}." if price.tokens else ""
                                 codec, profile = self.model.codec, self.model.profile
                                 self.session.speak_with(profile, codec)
                                 request = self.session.request(codec, profile, self.limits.max_tokens)
