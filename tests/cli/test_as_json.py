@@ -53,3 +53,11 @@ def test_a_file_name_that_is_no_text_can_be_told(tmp_path: Path) -> None:
     done = hermes("scan", ".", "--json", home=tmp_path / "home", cwd=tmp_path)
     assert done.code == 0
     assert [f["path"] for f in json.loads(done.out)["files"]] == ["./\udcff.md"]
+
+
+def test_the_readme_names_every_command() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("## What it can do")[2].partition("\n## ")[0]
+    named = {name.split()[1] for name, _ in commands(root, "hermes") if f"`{name}" in table}
+    named |= {name for name in root.list_commands(click.Context(root)) if f"`hermes {name}" in table}
+    assert named == set(root.list_commands(click.Context(root)))

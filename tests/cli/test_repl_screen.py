@@ -237,17 +237,20 @@ def test_without_colours(serve: Serve) -> None:
 def test_a_dumb_terminal_and_plain_get_lines(
     serve: Serve, arguments: tuple[str, ...], environ: dict[str, str]
 ) -> None:
-    served = serve("Plain **text**.")
+    look = ToolCall("c1", "read_file", json.dumps({"path": "AGENTS.md"}))
+    served = serve(Reply("Let me look.", calls=(look,)), "Plain **text**.")
     if environ:  # notices are without colours too
         config = served.home / "config.yaml"
         config.write_text(config.read_text() + "zebra: 1\n")
     with terminal(served, *arguments, **environ) as at:
         at.wait_for("/help lists the commands")
         at.type("hi\r")
+        at.wait_for("Let me look.\n· read_file {")
         at.wait_for("Plain **text**.\n>")
         at.type("\x04")
         assert at.end() == 0
-        assert b"\x1b[" not in re.sub(rb"\x1b\[(2|0|\?2004[hl])m?", b"", at.raw)
+        spared = rb"\x1b\[\?2004[hl]" if environ else rb"\x1b\[(2|0|\?2004[hl])m?"
+        assert b"\x1b[" not in re.sub(spared, b"", at.raw)
 
 
 def test_errors_are_told_in_words(serve: Serve) -> None:

@@ -81,6 +81,14 @@ def test_kinds_and_words(status: int, body: Any, kind: str, words: str) -> None:
     assert SECRET not in str(made)
 
 
+def test_a_server_of_ones_own_is_told_where_a_key_would_go() -> None:
+    made = refused(Endpoint("mine", "http://127.0.0.1:1/v1", keys=()), Key("", ""), "m", 401, b"", {}, ())
+    assert str(made) == (
+        "mine: a call without a key was refused; put it into an environment variable and name that as "
+        "providers.mine.key in config.yaml, or into the keyring: keyring set hermes mine (status 401)"
+    )
+
+
 def test_the_nearest_names() -> None:
     names = ("big-2", "big-11", "small", "org/big-1-long-name")
     assert "did you mean big-11 or big-2" in str(told(404, "", names=names))

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from hermes.cli.as_json import print_json_line
-from hermes.cli.screen import plain, plain_lines, show_notices, wants_colour
+from hermes.cli.screen import obeys, plain, plain_lines, show_notices, wants_colour
 from hermes.run_agent import AIAgent
 from hermes.turns import (
     AnswerRestarted,
@@ -34,15 +34,16 @@ EXIT_CODES = {"done": 0, "length": 0, "max_turns": 3, "refused": 4, "failed": 5,
 
 async def ask_once(agent: AIAgent, text: str, output: str = "text") -> int:
     """One turn, shown as it goes; the exit code."""
+    lines = InLines()
     if sys.stdin.isatty() and sys.stderr.isatty():
-        agent.ask = ask_in_lines
+        agent.ask = lines.ask if output == "text" else ask_in_lines
     collected = Collected()
     tell = _show_line if output == "stream-json" else collected.take
     events: AsyncGenerator[Event, None] = agent.run(TurnRequest(text))
     reason = "failed"
     try:
         async for event in events:
-            show_text(event) if output == "text" else tell(described(event, agent))
+            lines.show(event) if output == "text" else tell(described(event, agent))
             if isinstance(event, TurnEnded):
                 reason = event.reason
     finally:
@@ -52,31 +53,55 @@ async def ask_once(agent: AIAgent, text: str, output: str = "text") -> int:
     return EXIT_CODES[reason]
 
 
-def show_text(event: Event) -> None:
-    """One event for a person: the answer on stdout, everything else on stderr."""
-    match event:
-        case TextShown(text):
-            sys.stdout.write(_for(sys.stdout)(text))
-            sys.stdout.flush()
-        case ToolStarted(call):
-            _aside(f"· {call.name} {_short(call.arguments)}")
-        case ToolFinished(call, _, error, seconds):
-            _aside(f"  {call.name} {'failed' if error else 'done'} in {seconds:.1f} s")
-        case ToolProgress(_, text):
-            _aside(f"  {text}")
-        case AnswerRestarted(reason):
-            click.echo(err=True)
-            _aside(f"{reason}; the answer begins anew")
-        case NoticeShown(notice):
-            show_notices((notice,))
-        case TurnEnded(_, _, _, reason):
+class InLines:
+    """Shows a turn in lines: the answer on stdout, all else on stderr, and never in the midst of a line."""
+
+    def __init__(self) -> None:
+        self._open = False
+        self._reason = ""
+
+    def show(self, event: Event) -> None:
+        """One event for a person."""
+        match event:
+            case TextShown(text):
+                sys.stdout.write(_for(sys.stdout)(text))
+                sys.stdout.flush()
+                self._open = not text.endswith("\n")
+            case ToolStarted(call):
+                self._aside(f"· {call.name} {_short(call.arguments)}")
+            case ToolFinished(call, _, error, seconds):
+                self._aside(f"  {call.name} {'failed' if error else 'done'} in {seconds:.1f} s")
+            case ToolProgress(_, text):
+                self._aside(f"  {text}")
+            case AnswerRestarted(reason):
+                same, self._reason = reason == self._reason, reason
+                self._aside("once more" if same else f"{reason}; the answer begins anew")
+            case NoticeShown(notice):
+                self._end_line()
+                show_notices((notice,))
+            case TurnEnded(_, _, _, reason):
+                click.echo()
+                self._open = False
+                if reason != "done":
+                    self._aside(f"(ended: {reason})")
+            case PromptProgress(read, total):
+                _progress(read, total)
+            case ReasoningShown():
+                pass
+
+    async def ask(self, question: Question) -> str:
+        """Put a question; see `ask_in_lines`."""
+        self._end_line()
+        return await ask_in_lines(question)
+
+    def _aside(self, text: str) -> None:
+        self._end_line()
+        _aside(text)
+
+    def _end_line(self) -> None:
+        if self._open:
             click.echo()
-            if reason != "done":
-                _aside(f"(ended: {reason})")
-        case PromptProgress(read, total):
-            _progress(read, total)
-        case ReasoningShown():
-            pass
+            self._open = False
 
 
 def _for(stream: object) -> Callable[[str], str]:
@@ -87,7 +112,7 @@ def _for(stream: object) -> Callable[[str], str]:
 def _progress(read: int, total: int) -> None:
     """On a terminal one line that counts; elsewhere a line at the beginning."""
     text = f"reading the prompt: {read:,} of {total:,} tokens"
-    if sys.stderr.isatty():
+    if obeys(sys.stderr):
         click.echo(f"\r\x1b[K{text if read < total else ''}", nl=False, err=True)
     elif read == 0:
         _aside(text)

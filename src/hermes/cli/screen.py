@@ -36,10 +36,14 @@ def plain_lines(text: str) -> str:
 
 
 def wants_colour(stream: object) -> bool:
-    """Whether a stream is a terminal whose owner has not asked for no colour."""
+    """Whether a stream is a terminal that has colours, whose owner has not asked for none."""
+    return obeys(stream) and not environment().no_color
+
+
+def obeys(stream: object) -> bool:
+    """Whether a stream is a terminal that does what escape sequences say."""
     is_terminal = getattr(stream, "isatty", lambda: False)()
-    seen = environment()
-    return bool(is_terminal) and not (seen.no_color or seen.dumb_terminal)
+    return bool(is_terminal) and not environment().dumb_terminal
 
 
 def can_draw() -> bool:

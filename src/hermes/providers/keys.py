@@ -47,7 +47,8 @@ def find_key(endpoint: Endpoint, environment: Lookup = secret, keyring: Lookup |
 
 def remedy(endpoint: Endpoint) -> str:
     """What to do for a key."""
-    variable = endpoint.keys[0] if endpoint.keys else "a variable, named as providers: … key: in config.yaml,"
+    named = f"an environment variable and name that as providers.{endpoint.name}.key in config.yaml"
+    variable = endpoint.keys[0] if endpoint.keys else named
     return f"put it into {variable}, or into the keyring: keyring set {SERVICE} {endpoint.name}"
 
 
