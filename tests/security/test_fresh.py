@@ -9,23 +9,32 @@ import pytest
 
 from hermes.security.scan import scan
 
-TEXTS = [
-    json.loads(line)
-    for line in Path(__file__).with_name("fresh_attacks.jsonl").read_text("utf-8").splitlines()
-]
+
+def written(name: str) -> list[dict[str, str]]:
+    lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize(("half", "least"), [("tune", 0.93), ("measure", 0.66)])
-def test_share_of_fresh_sentences_that_is_caught(half: str, least: float) -> None:
-    texts = [row["text"] for row in TEXTS if row["half"] == half]
+@pytest.mark.parametrize(
+    ("name", "half", "least"),
+    [
+        ("fresh_attacks.jsonl", "tune", 0.93),
+        ("fresh_attacks.jsonl", "measure", 0.66),
+        ("second_attacks.jsonl", "tune", 0.93),
+        ("second_attacks.jsonl", "measure", 0.56),
+    ],
+)
+def test_share_of_fresh_sentences_that_is_caught(name: str, half: str, least: float) -> None:
+    texts = [row["text"] for row in written(name) if row["half"] == half]
     caught = sum(any(finding.severity == "high" for finding in scan(text)) for text in texts)
-    assert len(texts) > 200
+    assert len(texts) > 60
     assert caught / len(texts) >= least
 
 
 def test_fresh_sentences_cover_every_category_in_both_halves() -> None:
     tuned, measured = (
-        {row["category"] for row in TEXTS if row["half"] == half} for half in ("tune", "measure")
+        {row["category"] for row in written("fresh_attacks.jsonl") if row["half"] == half}
+        for half in ("tune", "measure")
     )
     assert tuned == measured
     assert len(tuned) == 14

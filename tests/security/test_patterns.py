@@ -19,6 +19,7 @@ RULES = [
 ]
 EXAMPLES = [(rule["id"], text) for _, _, rule in RULES for text in rule.get("positive", ())]
 COUNTER_EXAMPLES = [(rule["id"], text) for _, _, rule in RULES for text in rule.get("negative", ())]
+PHRASES = [rule for _, kind, rule in RULES if kind == "phrase"]
 SHAPES = [rule for _, kind, rule in RULES if kind == "shape"]
 
 
@@ -101,3 +102,26 @@ def test_override_is_found_in(language: str) -> None:
     text = f"# Notes\n\n- one\n- two\n\n{OVERRIDES[language]}\n"
     found = [finding for finding in scan(text) if finding.severity == "high"]
     assert [(finding.id, finding.line) for finding in found] == [("prompt_injection", 6)]
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for _, kind, rule in RULES if kind == "phrase"], ids=lambda rule: rule["id"]
+)
+def test_phrase_is_anchored_in_one_of_its_slots(rule: dict[str, Any]) -> None:
+    assert ("anchor" in rule) == (len(rule["slots"]) > 1)
+    assert rule.get("anchor", 0) < len(rule["slots"])
+
+
+@pytest.mark.parametrize(
+    ("regex", "heads"),
+    [
+        ("(?:add|append) this", ("add this", "append this")),
+        (r"\b(?:(?:re)?store|keep)\b", ("keep", "restore", "store")),
+        (r"(?:put|putting)\s", ("put",)),
+        (r"\w{2,4}store", ()),
+        (r"(?:a|keep)\s", ()),
+        ("(?=now)(?:do it)?then", ("do itthen", "then")),
+    ],
+)
+def test_beginnings_of_a_shape(regex: str, heads: tuple[str, ...]) -> None:
+    assert compiler._heads(regex) == heads

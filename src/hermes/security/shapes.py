@@ -153,14 +153,15 @@ class _Reading:
 
 def _thinned(starts: list[int]) -> list[int]:
     """Places without those in the middle of a long crowd."""
-    return [
-        start
-        for at, start in enumerate(starts)
-        if at < _ENDS
-        or at + _ENDS >= len(starts)
-        or start - starts[at - _ENDS] > _ENDS * _BESIDE
-        or starts[at + _ENDS] - start > _ENDS * _BESIDE
-    ]
+    kept: list[int] = []
+    first = 0
+    for at in range(1, len(starts) + 1):
+        if at < len(starts) and starts[at] - starts[at - 1] <= _BESIDE:
+            continue
+        crowd = starts[first:at]
+        kept += crowd if len(crowd) <= 2 * _ENDS else crowd[:_ENDS] + crowd[-_ENDS:]
+        first = at
+    return kept
 
 
 def _occurrences(heads: tuple[str, ...], text: str, low: int, high: int) -> list[int]:
