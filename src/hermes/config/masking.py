@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 MASK = "***"
 
@@ -25,6 +26,7 @@ _COUNTS = re.compile(r"tokens?$")
 _REFERENCE = re.compile(r"\$\{\w+\}|\$\w+")
 
 
+@lru_cache(maxsize=4096)  # the environment is gone through after each call of a tool
 def names_secret(name: str) -> bool:
     """Whether a key by this name holds a secret."""
     bare = re.sub(r"[^a-z0-9]", "", name.lower())

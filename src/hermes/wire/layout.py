@@ -7,12 +7,13 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import takewhile
 
 from hermes.fragments import Fragments, Sent
 from hermes.wire.blocks import Block, fragment_blocks, head_blocks
-from hermes.wire.request import Wire
+from hermes.wire.request import Wire, settings_of
 
 Measure = Callable[[Block], float]
 """Tokens of a block, as a number that may be broken."""
@@ -134,6 +135,12 @@ class Layout:
 
 def seed_of(wire: Wire, names: tuple[str, ...]) -> bytes:
     """A digest of the model and of some of the settings."""
-    settings = wire.settings
-    told = [wire.provider, wire.model, *(f"{n}={settings[n]!r}" for n in names if n in settings)]
+    return _seed(wire.provider, wire.tail, names)
+
+
+@lru_cache(maxsize=64)
+def _seed(provider: str, tail: bytes, names: tuple[str, ...]) -> bytes:
+    settings = settings_of(tail)
+    model = str(settings.get("model", ""))
+    told = [provider, model, *(f"{n}={settings[n]!r}" for n in names if n in settings)]
     return blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=16).digest()

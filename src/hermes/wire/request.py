@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from hermes.messages import Usage
@@ -51,7 +52,7 @@ class Wire:
         return self.head + b",".join(self.fragments) + self.tail
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Mapping[str, Any]:
         """What the body holds beside tools, system and messages."""
         return settings_of(self.tail)
 
@@ -61,19 +62,15 @@ class Wire:
         return str(self.settings.get("model", ""))
 
 
-@lru_cache(maxsize=64)
-def _settings(tail: bytes) -> str:
-    """What stands behind the message list, as a JSON object."""
-    return "{" + tail.decode("utf-8", "replace").lstrip().removeprefix("]").lstrip().removeprefix(",")
-
-
-def settings_of(tail: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=64)  # most calls of a session end alike
+def settings_of(tail: bytes) -> Mapping[str, Any]:
     """What a body holds behind its messages; nothing when it cannot be read."""
+    behind = tail.decode("utf-8", "replace").lstrip().removeprefix("]").lstrip().removeprefix(",")
     try:
-        found = json.loads(_settings(tail))
+        found = json.loads("{" + behind)
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        found = {}
+    return MappingProxyType(found if isinstance(found, dict) else {})
 
 
 def moment_of(iso: str) -> float:
