@@ -7,7 +7,7 @@ import json
 import os
 import uuid
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
@@ -21,6 +21,7 @@ from hermes.agent.delegation import Delegation, Kind, kinds_of
 from hermes.agent.extensions import Extensions, whose_of
 from hermes.agent.first_use import met
 from hermes.agent.guard import What
+from hermes.agent.hands import Hands
 from hermes.agent.loop import Hints, Limits, Turn, limits_for, no_hints
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
@@ -36,7 +37,7 @@ from hermes.contracts import Model, Whose
 from hermes.errors import UsageError
 from hermes.memory.scope import OWNER, MemoryScope, memory_files
 from hermes.messages import Completed, Message
-from hermes.model_tools import builtin_tools, fitting, from_outside, tool_definitions, toolbox, unknown_tools
+from hermes.model_tools import builtin_tools, tool_definitions, toolbox, unknown_tools
 from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import PromptFacts, Switches, SystemPrompt, Tier, WorkDir
 from hermes.provenance import Notice
@@ -44,8 +45,7 @@ from hermes.providers.connect import connect
 from hermes.sessions.contract import Store, keep_bodies
 from hermes.sessions.open import open_store
 from hermes.sessions.records import SessionRecord
-from hermes.tool_names import TOOLSETS, tools_of
-from hermes.tooling import Tool, ToolContext, absent_tool
+from hermes.tooling import Tool, ToolContext
 from hermes.tools.delegate_tool import delegate_tool
 from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
 
@@ -121,10 +121,7 @@ class AIAgent:
             tools = self._builtin_tools(self.delegate_tool())
             extensions = extensions or Extensions.of(sources, self.store)
         self.extensions = extensions or Extensions()
-        self._only: frozenset[str] | None = None
-        self._extended: frozenset[str] = frozenset()
-        self.tools = toolbox(tools)
-        self.off: set[str] = set()
+        self.hands = Hands(tools, sources.config, fits=self._built_tools)
         self.platform = platform
         self.session_id = session_id
         self.notices = (
@@ -144,7 +141,6 @@ class AIAgent:
         self.clock = clock
         self.session: Session | None = None
         self.compactor = self._compactor()
-        self._told_late: list[str] = []
         self._telling = Telling(sources.home)
         self.boundaries = Boundaries(sources.config, sources.home, self.store)
         self.patience = 30.0  # seconds to wait for a session that someone else holds
@@ -178,7 +174,7 @@ class AIAgent:
             running = Turn(
                 session,
                 self.model,
-                self._callable(session),
+                self.hands.callable(session, self.extensions),
                 ToolContext(
                     session.record.id,
                     cwd=self.workdir.path,
@@ -248,71 +244,34 @@ class AIAgent:
         found = find_personality(name, known)
         self.personality = found.name if found else ""
 
-    def switch_tool(self, name: str, on: bool) -> str:
-        """Switch a tool or toolset off or on; what that means for this session. UsageError when unknown.
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """All tools that there are now, by name."""
+        return self.hands.tools
 
-        The list that the model was given is frozen: a tool that is off stays listed and answers so, and one
-        that was not there when the session began is staged for the next boundary.
-        """
-        names = sorted(tools_of([name]) & self.tools.keys())
-        if not names:
-            raise UsageError(f"there is no tool {name!r}; the tools are {', '.join(self.tools)}")
-        (self.off.difference_update if on else self.off.update)(names)
-        one = len(names) == 1
-        told = f"{', '.join(names)} {'is' if one else 'are'}"
-        if not on:
-            return (
-                f"{told} off: {'it stays listed and answers' if one else 'they stay listed and answer'} so."
-            )
-        listed = None if self.session is None else {t.name for t in self.session.tools}
-        late = [] if listed is None else [n for n in names if n not in listed]
-        if not late:
-            return f"{told} on."
-        return (
-            f"{', '.join(late)} {'come' if len(late) > 1 else 'comes'} at the next boundary: a new session, "
-            "/refresh (it tells the price) or /compress."
-        )
+    @tools.setter
+    def tools(self, tools: Mapping[str, Tool]) -> None:
+        self.hands.tools = tools
+
+    @property
+    def off(self) -> set[str]:
+        """The names of those that are switched off."""
+        return self.hands.off
+
+    def switch_tool(self, name: str, on: bool) -> str:
+        """Switch a tool or toolset off or on; what that means for this session. UsageError when unknown."""
+        listed = None if self.session is None else frozenset(t.name for t in self.session.tools)
+        return self.hands.switch(name, on, listed)
 
     def only_tools(self, names: Iterable[str]) -> None:
         """Have only these tools and toolsets, in the order they have anyway. UsageError when unknown."""
-        named = sorted(set(names))
-        if unknown := [n for n in named if n not in TOOLSETS and n not in self.tools]:
-            raise UsageError(f"there is no tool {unknown[0]!r}; the tools are {', '.join(self.tools)}")
-        wanted = tools_of(named)
-        self._only = frozenset(wanted)
-        self.tools = {name: tool for name, tool in self.tools.items() if name in wanted}
+        self.hands.only(names)
 
     def _extend(self) -> tuple[Notice, ...]:
-        """Take in the tools that the extensions offer now; a list that is frozen stays as it is."""
-        brought = self.extensions.tools(self._whose(self.session_id))
-        offered = {t.spec.name: from_outside(t) for t in brought}
-        kept = {name: tool for name, tool in self.tools.items() if name not in self._extended}
-        self._extended = frozenset(offered)
-        self.tools = toolbox({**offered, **kept}.values(), self._only)
-        if not self._built_tools:
-            return ()
-        self.tools, told = fitting(self.tools, self.model.profile, self.sources.config)
-        return told
+        return self.hands.extend(self.extensions, self._whose(self.session_id), self.model.profile)
 
     def _whose(self, session_id: str) -> Whose:
         return whose_of(self.memory_scope, session_id, self.platform)
-
-    def _callable(self, session: Session) -> dict[str, Tool]:
-        """The tools of the session's frozen list, as they are now."""
-        found = {}
-        for spec in session.tools:
-            tool = self.tools.get(spec.name)
-            if spec.name in self.off:
-                tool = absent_tool(spec, f"the tool {spec.name} is switched off; do without it")
-            elif tool is None:
-                late = self.extensions.late(spec)
-                tool = (
-                    from_outside(late)
-                    if late
-                    else absent_tool(spec, f"the tool {spec.name} is no longer available; do without it")
-                )
-            found[spec.name] = tool
-        return found
 
     def _interrupted(self, session: Session) -> tuple[Notice, ...]:
         if not session.interrupted:
@@ -323,14 +282,11 @@ class AIAgent:
 
     def _staged(self, session: Session) -> tuple[Notice, ...]:
         """A word about tools that came after the session's list was frozen."""
-        listed = {t.name for t in session.tools}
-        late = [name for name in self.tools if name not in listed and name not in self.off]
-        if not late or late == self._told_late:
+        if not (late := self.hands.late(session)):
             return ()
-        self._told_late = late
-        self.boundaries.stage(session, "tools", ", ".join(late), self.model)
+        self.boundaries.stage(session, "tools", late, self.model)
         text = (
-            f"{', '.join(late)} came after this session began and will be there from the next boundary on "
+            f"{late} came after this session began and will be there from the next boundary on "
             "(a new session, /refresh, /compress)"
         )
         return (Notice("info", text),)
@@ -487,9 +443,7 @@ class AIAgent:
 
     async def close(self) -> None:
         """End what tools left running, give back the model's connections, and the store if opened here."""
-        for tool in self.tools.values():
-            if tool.close is not None:
-                await tool.close()
+        await self.hands.close()
         await self.extensions.close()
         await self.model.close()
         if self.session is not None:
