@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from hermes.cli.as_json import as_json_option, print_json
-from hermes.cli.models_own import add, fetch, use
+from hermes.cli.models_own import add, fetch, offered, use
 from hermes.cli.screen import plain, show_notices
 from hermes.config import Config, load_config
 from hermes.contracts import ModelProfile
@@ -22,7 +22,6 @@ from hermes.paths import get_hermes_home
 from hermes.providers.client import HttpModel, codec_for
 from hermes.providers.connect import connect_notices, connect_one, resolve
 from hermes.providers.endpoints import Endpoint, builtin, endpoint_for
-from hermes.providers.http import Http
 from hermes.providers.keys import find_key
 
 QUESTION = "Answer with the one word: ready"
@@ -58,7 +57,7 @@ def listing(provider: str | None, as_json: bool) -> None:
     """The providers, or with PROVIDER the models that it offers now."""
     config = _config()
     if provider:
-        names = asyncio.run(_names(endpoint_for(provider, config.free.get("providers"))))
+        names = asyncio.run(offered(endpoint_for(provider, config.free.get("providers"))))
         return _print(list(names), (plain(name) for name in names), as_json)
     rows = [_row(endpoint) for endpoint in _endpoints(config)]
     name, key = (max(len(row[column]) for row in rows) for column in ("provider", "key"))
@@ -132,14 +131,6 @@ def _tokens(usage: Usage) -> str:
     if usage == Usage():
         return "not told"
     return f"{usage.input:,} in ({usage.cache_read:,} from the cache), {usage.output:,} out"
-
-
-async def _names(endpoint: Endpoint) -> tuple[str, ...]:
-    http = Http(endpoint, find_key(endpoint))
-    try:
-        return await http.names()
-    finally:
-        await http.close()
 
 
 def _endpoints(config: Config) -> Iterator[Endpoint]:

@@ -114,14 +114,15 @@ def _whole(model: str, config: Config) -> str:
         return model
     if endpoint.model:
         return f"{model}:{endpoint.model}"
-    names = asyncio.run(_names(endpoint))
+    names = asyncio.run(offered(endpoint))
     if len(names) == 1:
         return f"{model}:{names[0]}"
     listed = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
     raise UsageError(f"name one of its models too, as in {model}:NAME; {model} offers {listed or 'none'}")
 
 
-async def _names(endpoint: Endpoint) -> tuple[str, ...]:
+async def offered(endpoint: Endpoint) -> tuple[str, ...]:
+    """The models that a provider offers now."""
     http = Http(endpoint, find_key(endpoint))
     try:
         return await http.names()

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, AnyStr, NamedTuple
 
 from hermes.contracts import CacheRules
 from hermes.messages import Usage
@@ -180,8 +180,8 @@ def _prompt(body: bytes) -> bytes:
     return body[min(at for at in places if at >= 0) : end if end >= 0 else -2]
 
 
-def common_length(a: bytes, b: bytes) -> int:
-    """How many bytes two texts share at the beginning."""
+def common_length(a: AnyStr, b: AnyStr) -> int:
+    """How many bytes or characters two texts share at the beginning."""
     if a.startswith(b):
         return len(b)
     low, high = 0, min(len(a), len(b))

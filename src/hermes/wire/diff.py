@@ -164,7 +164,7 @@ def _system(before: Wire, after: Wire, prompt: SystemPrompt | None) -> Differenc
     old, new = system_text(before), system_text(after)
     if old == new:
         return Difference("system", "", "another form of the same text", source="the serialised system text")
-    at = _common(old, new)
+    at = common_length(old, new)
     name, source, tier = "system", f"system text, line {new.count(chr(10), 0, at) + 1}", ""
     if prompt is not None and prompt.text == new:
         name, source, tier = section_at(prompt, min(at, max(len(new) - 1, 0)))
@@ -204,7 +204,7 @@ def _message(before: Wire, was: Located | None, now: Located | None) -> Differen
         raws = [b.block.raw.decode("utf-8", "replace") for b in (was, now)]
         found = _compared("messages", name, raws[0], raws[1], name)
         return replace(found, how="an image or file, encoded anew")
-    at = _common(old, new)
+    at = common_length(old, new)
     line = new.count("\n", 0, at) + 1
     return _compared("messages", name, old, new, f"{name}, line {line}", same=same)
 
@@ -224,7 +224,7 @@ def _value(block: Block) -> Any:
 
 
 def _compared(where: Where, name: str, old: str, new: str, source: str, *, same: bool = False) -> Difference:
-    at = _common(old, new)
+    at = common_length(old, new)
     a, b = (t[max(at - AROUND, 0) : at + AROUND] for t in (old, new))
     lines = _line(old, at), _line(new, at)
     how = _how(old, new) or (_how(*lines) if lines[0] != lines[1] else "") or "edited"
@@ -252,15 +252,3 @@ def _line(text: str, at: int) -> str:
 
 def _digits(text: str) -> str:
     return re.sub(r"[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){0,6}|\d+", "0", text)
-
-
-def _common(a: str, b: str) -> int:
-    """How many characters two texts share at the beginning."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

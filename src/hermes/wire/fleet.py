@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hermes.contracts import ModelProfile
 from hermes.prompt import SystemPrompt
 from hermes.provenance import digest_of
+from hermes.providers.accounting import common_length
 from hermes.providers.tokens import count_each
 from hermes.sessions.records import SessionRecord
 from hermes.wire.economics import MILLION, Rates
@@ -170,7 +171,7 @@ def _split(
     """What parts them. The two largest parts are compared."""
     first, second = sorted(parts, key=len, reverse=True)[:2]
     a, b = (_piece(part[0], at) for part in (first, second))
-    offset = _common(a.text if a else "", b.text if b else "")
+    offset = common_length(a.text if a else "", b.text if b else "")
     one = a or b
     assert one is not None  # two that have both ended are alike
     behind = _alike(members, at)
@@ -194,8 +195,3 @@ def _alike(members: Sequence[Member], at: int) -> int:
     later = [{p.digest: p.tokens for p in m.pieces[at:]} for m in members]
     common = set(later[0]).intersection(*later[1:])
     return sum(later[0][digest] for digest in common)
-
-
-def _common(a: str, b: str) -> int:
-    """How many characters two texts share at the beginning."""
-    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
