@@ -271,6 +271,12 @@ async def evicted(rig: Rig) -> None:
     await rig.say()
 
 
+async def never_cached(rig: Rig) -> None:
+    await rig.say()
+    rig.server.cache.forget()
+    await rig.say()
+
+
 async def started_together(rig: Rig) -> None:
     """Two questions beside the conversation begin before either is answered."""
     rig.server.cache.latency = 5.0
@@ -475,5 +481,6 @@ FAULTS = (
     Fault("another version of the model", another_version, "route"),
     Fault("dropped by the provider", evicted, "evicted", profile=GPT),
     Fault("dropped, or another worker", evicted, "unknown"),
+    Fault("a cache that never shows", never_cached, "unknown", profile=GPT),
     Fault("nothing reported", nothing_reported, "unknown", replies=(SILENT, SILENT)),
 )

@@ -68,11 +68,13 @@ class Forecaster:
     """Holds what a cache should have, from the calls of one conversation in their order.
 
     `measure` gives a block's tokens; with `exact` the provider's own counts are not needed to correct it.
+    `proven` is whether the provider has told of anything read from or written to its cache.
     """
 
     rules: CacheRules
     measure: Measure
     exact: bool = False
+    proven: bool = False
     layout: Layout = field(init=False)
     _entries: dict[bytes, _Entry] = field(default_factory=dict)
     _tips: list[_Tip] = field(default_factory=list)
@@ -224,6 +226,7 @@ class Forecaster:
     def settle(self, wire: Wire) -> None:
         """Take what the provider told of the request that was predicted last."""
         layout, usage = self.layout, wire.usage
+        self.proven = self.proven or usage.cache_read + usage.cache_write > 0
         if not len(layout):
             return
         last = len(layout) - 1

@@ -269,6 +269,12 @@ def _broken(wire: Wire, before: Wire, forecaster: Forecaster) -> _Finding:
             f"{wire.served} answered this call, {before.served} the one before",
             "name the dated version of the model",
         )
+    if not forecaster.proven:
+        return _Finding(
+            "unknown",
+            "same bytes as before, but no call of this conversation was reported to have read from a cache "
+            "or written to it: this provider keeps none, or does not say so",
+        )
     ttls = forecaster.rules.ttls
     promised = forecaster.by_marks or bool(ttls and ttls[0].seconds)
     when = "in time" if promised else f"{_time(wire.at - before.at)} later, for which no lifetime is promised"
