@@ -222,3 +222,11 @@ def test_while_no_model_is_set_the_prompt_is_that_of_the_one_that_answers(termin
     assert "Model: SmolLM2-135M-Instruct.Q4_1\nProvider: local" in plain
     write(terminal.home / "config.yaml", "model:\n  default: anthropic:claude-sonnet-4-5\n")
     assert "Provider: anthropic" in terminal.prompt("show", *TIME).out
+
+
+def test_names_that_nothing_goes_by_are_told(terminal: Terminal) -> None:
+    done = terminal.prompt("explain", "--platform", "telegrm", "--tools", "memory,mcp__a__b,zebra", *TIME)
+    assert done.code == 0
+    assert "warning: no surface is called 'telegrm', so it has no hint; did you mean telegram?" in done.err
+    assert "warning: no tool is called 'zebra', so it brings no guidance; known are clarify" in done.err
+    assert "mcp__a__b" not in done.err

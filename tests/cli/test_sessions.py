@@ -61,6 +61,11 @@ def test_list(terminal: Terminal) -> None:
     assert [s["id"] for s in json.loads(terminal.ok("list", "--json", "--title", "per"))] == ["s1"]
 
 
+def test_list_goes_on_after_a_session_that_there_is(terminal: Terminal) -> None:
+    assert terminal.ok("list", "--before", "s2").startswith("s1  ")
+    assert "there is no session 'never'" in str(terminal.fails("list", "--before", "never"))
+
+
 def test_show(terminal: Terminal) -> None:
     assert terminal.ok("show", "peru") == (
         "s1  Peru\nsomewhere:large on cli\n2 messages, 1 call, begun 2026-03-01T12:00:00Z\n"

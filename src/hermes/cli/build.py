@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,11 +18,13 @@ from hermes.agent.system_prompt import (
     new_facts,
     working_directory,
 )
+from hermes.config.forms import nearest
 from hermes.contracts import ModelProfile
 from hermes.errors import ConfigError
 from hermes.paths import ensure_home
 from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice
+from hermes.tool_names import TOOL_NAMES, TOOLSETS
 
 _OPTIONS = (
     click.option("--cwd", default="", help="Work in this directory.", metavar="DIR"),
@@ -120,7 +122,24 @@ def facts_asked(
         now=_time(asked.at_time),
         tools=None if asked.tools is None else _names(asked.tools),
     )
-    return facts, notices
+    return facts, (*notices, *_unknown(asked, sources))
+
+
+def _unknown(asked: Asked, sources: Sources) -> Iterator[Notice]:
+    """Names that nothing goes by. They are no error: whoever builds on Hermes may have their own."""
+    if sources.platforms.get(asked.platform) is None:
+        yield _strange("surface", asked.platform, sources.platforms.names, "has no hint")
+    own = {t.spec.name for t in sources.plugins.tools} if sources.plugins else set()
+    known = (*TOOL_NAMES, *TOOLSETS, *sorted(own))
+    for name in _names(asked.tools or ""):
+        if name not in known and not name.startswith("mcp__"):
+            yield _strange("tool", name, known, "brings no guidance")
+
+
+def _strange(what: str, name: str, known: tuple[str, ...], so: str) -> Notice:
+    near = nearest(name, known)
+    meant = f"; did you mean {near}?" if near else f"; known are {', '.join(known)}"
+    return Notice("warning", f"no {what} is called {name!r}, so it {so}{meant}")
 
 
 def _model(given: str) -> tuple[str, str]:

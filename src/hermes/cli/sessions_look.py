@@ -30,7 +30,11 @@ _SHOWN = 12
 def listing(limit: int, before: str, platform: str, model: str, title: str, as_json: bool) -> None:
     """The sessions, the last used first."""
     only = SessionFilter(platform=platform, model=model, title=title)
-    found = use_store(lambda store: store.list(only, limit, before))
+
+    async def look(store: ScriptStore) -> tuple[SessionSummary, ...]:
+        return await store.list(only, limit, await store.resolve(before) if before else "")
+
+    found = use_store(look)
     if as_json:
         return print_json([asdict(s) for s in found])
     for line in _table(found):
