@@ -12,12 +12,13 @@ from hermes.config.records import CacheConfig, Config, ModelConfig
 from hermes.errors import ConfigError, ModelError
 from hermes.providers.cache_marks import MarkPolicy
 from hermes.providers.client import HttpModel, codec_for
-from hermes.providers.connect import connect, connect_notices, connect_one, resolve
+from hermes.providers.connect import connect, connect_notices, connect_one
 from hermes.providers.endpoints import Endpoint, builtin, endpoint_for
 from hermes.providers.facts import registry
 from hermes.providers.keys import Key, find_key
 from hermes.providers.openai_chat import OpenAiChat
 from hermes.providers.profiles import profile_for
+from hermes.providers.resolve import resolve
 from hermes.providers.wrappers import Fallback, Retrying
 
 KEYS = {

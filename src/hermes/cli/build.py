@@ -92,7 +92,7 @@ def build(asked: Asked, profile: ModelProfile | None = None) -> Built:
 
 def configured_profile(sources: Sources) -> ModelProfile | None:
     """The model that answers when none is named, as the agent knows it; None where there is none."""
-    from hermes.providers.connect import resolve
+    from hermes.providers.resolve import resolve
 
     config = sources.config
     first = "" if config.model.provider else config.model.default.split(",")[0].strip()

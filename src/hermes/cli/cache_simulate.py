@@ -95,7 +95,7 @@ def _other(name: str) -> Other:
     from hermes.config import load_config
     from hermes.paths import get_hermes_home
     from hermes.providers.client import codec_for
-    from hermes.providers.connect import resolve
+    from hermes.providers.resolve import resolve
     from hermes.wire.policies import Other
 
     endpoint, profile = resolve(name, load_config(get_hermes_home()))

@@ -14,10 +14,10 @@ from hermes.cli.screen import plain, plain_lines
 from hermes.config import load_config
 from hermes.errors import UsageError
 from hermes.paths import get_hermes_home
-from hermes.providers.connect import resolve
 from hermes.providers.local.engine import Engine
 from hermes.providers.local.model import local_engine
 from hermes.providers.local.weights import find_weights
+from hermes.providers.resolve import resolve
 
 _model = click.argument("model", required=False, default="local")
 

@@ -20,9 +20,10 @@ from hermes.errors import ModelError
 from hermes.messages import Completed, Message, ModelRequest, Usage
 from hermes.paths import get_hermes_home
 from hermes.providers.client import HttpModel, codec_for
-from hermes.providers.connect import connect_notices, connect_one, resolve
+from hermes.providers.connect import connect_notices, connect_one
 from hermes.providers.endpoints import Endpoint, builtin, endpoint_for
 from hermes.providers.keys import find_key
+from hermes.providers.resolve import resolve
 
 QUESTION = "Answer with the one word: ready"
 _FACTS = (

@@ -14,10 +14,10 @@ from hermes.cli.screen import plain
 from hermes.config import Config, load_config
 from hermes.errors import ConfigError, ModelError, UsageError
 from hermes.paths import Home, get_hermes_home
-from hermes.providers.connect import resolve
 from hermes.providers.endpoints import Endpoint, builtin, endpoint_for
 from hermes.providers.http import Http
 from hermes.providers.keys import find_key
+from hermes.providers.resolve import resolve
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 

@@ -15,11 +15,11 @@ from hermes.cli.screen import plain, show_notices
 from hermes.config import Config, load_config
 from hermes.errors import ConfigError, HermesError, ModelError
 from hermes.paths import Home, ensure_home, get_hermes_home
-from hermes.providers.connect import resolve
 from hermes.providers.endpoints import builtin, endpoint_for
 from hermes.providers.keys import SERVICE, find_key
 from hermes.providers.local.weights import embedded_weights, engine_is_here
 from hermes.providers.offers import offers
+from hermes.providers.resolve import resolve
 
 
 @click.command("setup")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hermes.agent.guard import Price, decide, price_of, staged, unstage, when
 from hermes.contracts import ModelProfile
 from hermes.errors import UsageError
-from hermes.providers.connect import connect, resolve
+from hermes.providers.connect import connect
+from hermes.providers.resolve import resolve
 from hermes.providers.tokens import estimate_tokens
 from hermes.run_agent import AIAgent
 

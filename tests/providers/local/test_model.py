@@ -13,10 +13,11 @@ from hermes.errors import ConfigError
 from hermes.messages import Message, ModelRequest, ToolCall, ToolSpec
 from hermes.model_tools import fitting, toolbox
 from hermes.paths import Home
-from hermes.providers.connect import connect_one, resolve
+from hermes.providers.connect import connect_one
 from hermes.providers.local.fetch import fetch
 from hermes.providers.local.model import LocalModel
 from hermes.providers.local.weights import FILE, fetched
+from hermes.providers.resolve import resolve
 from hermes.tooling import Tool
 from tests.providers.local.world import stopping, talking, weights
 

@@ -11,9 +11,9 @@ from hermes.inspect.doctor.records import Patient, Problem
 
 def model(patient: Patient) -> Iterator[Problem]:
     """Which one answers, and does it have its key?"""
-    from hermes.providers.connect import resolve
     from hermes.providers.keys import find_key
     from hermes.providers.offers import offers
+    from hermes.providers.resolve import resolve
 
     config, home = patient.sources.config, patient.sources.home
     try:
