@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -307,7 +308,12 @@ def secret(name: str) -> str:
 
 def secrets() -> tuple[str, ...]:
     """The values of all variables that hold a secret by their names, to be hidden; kept in no record."""
+    found = (os.environ.get(name, "") for name in _secret_names(tuple(os.environ)))
+    return tuple(sorted(v for v in found if len(v) >= 12 and not v.startswith(("/", "."))))
+
+
+@lru_cache(maxsize=4)
+def _secret_names(names: tuple[str, ...]) -> tuple[str, ...]:
     from hermes.config.masking import names_secret
 
-    found = (value for name, value in os.environ.items() if names_secret(name) and len(value) >= 12)
-    return tuple(sorted(v for v in found if not v.startswith(("/", "."))))
+    return tuple(name for name in names if names_secret(name))
