@@ -66,6 +66,9 @@ async def import_(store: Store, lines: Iterable[str], session_id: str = "") -> s
     session, step = _read(lines)
     if session_id:
         session = replace(session, id=session_id)
+    if await store.get(session.id):
+        remedy = "take this one in under another id: hermes sessions import --as ID FILE"
+        raise StoreError(f"there is a session {session.id} already; {remedy}")
     await store.create(session, step)
     return session.id
 
