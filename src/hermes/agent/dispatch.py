@@ -64,6 +64,8 @@ async def run_calls(
             for _ in tasks:
                 while (event := await queue.get()) is not None:
                     yield event
+                    queue.task_done()
+                queue.task_done()
         finally:
             running = [task for task in tasks if not task.done()]
             for task in running:
@@ -98,6 +100,7 @@ async def _run(
     begun = time.monotonic()
     step.begun.add(i)
     await queue.put(ToolStarted(call))
+    await queue.join()  # it has been shown before the call may ask something
     there = replace(
         context,
         call_id=call.id,
