@@ -67,7 +67,8 @@ def _sessions(found: Sequence[Report]) -> None:
         return click.echo("no session has made a call")
     width = max(len(r.session) for r in found)
     for r in found:
-        line = f"{plain(r.session):{width}} {r.calls:5} calls {r.input:11,} in {r.share:5.0%} cached"
+        calls = f"{r.calls:5} {'call ' if r.calls == 1 else 'calls'}"
+        line = f"{plain(r.session):{width}} {calls} {r.input:11,} in {r.share:5.0%} cached"
         click.echo(f"{line}  {spark(r.shares, 20)}  {plain(r.title)}".rstrip())
     return None
 
