@@ -98,17 +98,7 @@ class AIAgent:
         switches: Switches = Switches(),  # noqa: B008 - it is a value
         depth: int = 0,
     ) -> None:
-        made: tuple[Notice, ...] = ()
-        if sources is None:
-            made = ensure_home(get_hermes_home(), DEFAULT_AGENT_IDENTITY + "\n")
-            sources = load_sources()
-        told: tuple[Notice, ...] = ()
-        if isinstance(cwd, WorkDir):
-            self.workdir = cwd
-        else:
-            self.workdir, told = working_directory(sources.config, cwd)
-        self.notices = (*made, *sources.config.notices, *sources.notices, *told)
-        self.sources = sources
+        self.sources = sources = self._settle(sources, cwd)
         self.parent, self.switches, self.depth = parent, switches, depth
         self.model = connect(model, sources.config, home=sources.home) if isinstance(model, str) else model
         self._owns_store = store is None
@@ -116,19 +106,9 @@ class AIAgent:
         self.memory_scope = memory_scope
         project = memory_project(sources.home, self.workdir, new=True)
         self.memory = memory_files(sources.config.memory, memory_scope, project)
-        self._built_tools = tools is None
-        if tools is None:
-            tools = self._builtin_tools(self.delegate_tool())
-            extensions = extensions or Extensions.of(sources, self.store)
-        self.extensions = extensions or Extensions()
-        self.hands = Hands(tools, sources.config, fits=self._built_tools)
         self.platform = platform
         self.session_id = session_id
-        self.notices = (
-            *self.notices,
-            *self._extend(),
-            *unknown_tools(sources.config.tools.enabled, self.tools),
-        )
+        self._equip(tools, extensions)
         self.system_message = system_message
         self.personality = personality
         if ephemeral_system_prompt is None:
@@ -148,6 +128,32 @@ class AIAgent:
         self._brought: list[EphemeralOverlay] = []
         self._holder = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._runner: asyncio.Runner | None = None
+
+    def _settle(self, sources: Sources | None, cwd: str | WorkDir) -> Sources:
+        """The home and the working directory, with what there is to say of them."""
+        made: tuple[Notice, ...] = ()
+        if sources is None:
+            made = ensure_home(get_hermes_home(), DEFAULT_AGENT_IDENTITY + "\n")
+            sources = load_sources()
+        told: tuple[Notice, ...] = ()
+        if isinstance(cwd, WorkDir):
+            self.workdir = cwd
+        else:
+            self.workdir, told = working_directory(sources.config, cwd)
+        self.notices = (*made, *sources.config.notices, *sources.notices, *told)
+        return sources
+
+    def _equip(self, tools: Iterable[Tool] | None, extensions: Extensions | None) -> None:
+        """The tools that were given, or the usual ones with the extensions that are configured."""
+        self._built_tools = tools is None
+        if tools is None:
+            tools = self._builtin_tools(self.delegate_tool())
+            extensions = extensions or Extensions.of(self.sources, self.store)
+        self.extensions = extensions or Extensions()
+        self.hands = Hands(tools, self.sources.config, fits=self._built_tools)
+        told = self._extend()
+        unknown = unknown_tools(self.sources.config.tools.enabled, self.tools)
+        self.notices = (*self.notices, *told, *unknown)
 
     # -- talk ---------------------------------------------------------------------------------------------
 

@@ -17,10 +17,10 @@ from hermes.security.where import Ground
 @pytest.fixture
 def ground(tmp_path: Path) -> Ground:
     tmp_path = tmp_path.resolve()
-    for name in ("home/work/project", "home/.hermes"):
+    for name in ("home/code/project", "home/.hermes"):
         (tmp_path / name).mkdir(parents=True)
     home = tmp_path / "home"
-    return Ground(str(home / "work/project"), str(home), str(home / ".hermes"))
+    return Ground(str(home / "code/project"), str(home), str(home / ".hermes"))
 
 
 def judged(ground: Ground, command: str) -> Judged:
@@ -156,7 +156,7 @@ DANGEROUS = [
     ("echo x > ~/.hermes/config.yaml", "hermes-home"),
     ("echo x > ../out", "outside"),
     ("cd .. && touch out", "outside"),
-    ("cd ~; mv work/project/a b", "outside"),
+    ("cd ~; mv code/project/a b", "outside"),
     ("cp a -t /opt", "outside"),
     ("echo x > $DIR/a", "unknown-place"),
     ("cd $DIR && touch a", "unknown-place"),

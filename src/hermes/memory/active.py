@@ -161,15 +161,14 @@ class ActiveMemory:
             self.lane.post(self._record_waiting)
 
     async def _record(self, path: str, exchange: Exchange) -> None:
+        sent = False
         try:
             async with self._recording, asyncio.timeout(RECORD_TIMEOUT):
                 await self.provider.record(exchange)
-        except BaseException:
+            sent = True
+        finally:  # whatever stopped it: what was not sent waits for another time
             if path and self.outbox is not None:
-                self.outbox.keep(path)
-            raise
-        if path and self.outbox is not None:
-            self.outbox.sent(path)
+                (self.outbox.sent if sent else self.outbox.keep)(path)
 
     async def _record_waiting(self) -> None:
         while self.outbox is not None and (taken := self.outbox.take()) is not None:
