@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hermes.agent.approval import Approval, allow_for_good
-from hermes.agent.dispatch import MAX_CHARS
+from hermes.agent.dispatch import MAX_CHARS, NOT_RUN
 from hermes.config import load_config
 from hermes.errors import UsageError
 from hermes.messages import ToolCall
@@ -222,6 +222,31 @@ def test_in_a_turn_the_model_gets_an_answer_it_can_act_on(play: Any) -> None:
         assert second["content"] == "wrote new.txt: 1 lines, 1 bytes"
 
     play(scene, steps, [write_file])
+
+
+def test_stopped_at_the_question_the_call_has_not_begun(play: Any) -> None:
+    asked = asyncio.Event()
+
+    async def silent(question: Question) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return ""
+
+    async def scene(talk: Talk) -> None:
+        talk.agent = talk.new_agent(ask=silent)
+        turn = asyncio.create_task(talk.say("write"))
+        await asked.wait()
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert not (talk.project / "new.txt").exists()
+        talk.restart()
+        await talk.say("and now?")
+        (result,) = [m for m in talk.last_messages() if m["role"] == "tool"]
+        assert result["content"] == NOT_RUN
+
+    step = Step(calls=(call("write_file", '{"path": "new.txt", "content": "x"}'),))
+    play(scene, [step, "it was not written"], [write_file])
 
 
 def test_secrets_in_results_are_hidden_and_it_says_so(play: Any) -> None:

@@ -98,7 +98,6 @@ async def _run(
 ) -> None:
     call = step.calls[i]
     begun = time.monotonic()
-    step.begun.add(i)
     await queue.put(ToolStarted(call))
     await queue.join()  # it has been shown before the call may ask something
     there = replace(
@@ -107,7 +106,15 @@ async def _run(
         progress=lambda line: queue.put_nowait(ToolProgress(call, line)),
         tell=lambda notice: queue.put_nowait(NoticeShown(notice)),
     )
-    text, error, notices = await _answer(call, tools, there, guard)
+
+    async def begins(*asked: Any) -> str:
+        """The guard; a call that it lets pass has begun, one that still waits for a word has not."""
+        refusal = await guard(*asked)
+        if not refusal:
+            step.begun.add(i)
+        return refusal
+
+    text, error, notices = await _answer(call, tools, there, begins)
     text = _fit(text)
     result = Message("tool", well_formed(text), call_id=call.id, name=call.name, error=error)
     step.results[i] = result
