@@ -64,6 +64,19 @@ def test_a_session_is_gone_on_with(serve: Serve) -> None:
     assert "volatile / session line: changed" in same.out
 
 
+def test_a_receiver_of_telemetry_that_is_away_is_told_in_a_line(serve: Serve) -> None:
+    served = serve("Hi.")
+    config = served.home / "config.yaml"
+    away = "telemetry:\n  enabled: true\n  endpoint: http://127.0.0.1:9\n"
+    config.write_text(config.read_text() + away)
+    done = served.chat("-q", "hello")
+    assert (done.code, done.out) == (0, "Hi.\n")
+    assert done.err.splitlines() == [
+        "warning: telemetry: spans could not be sent to http://127.0.0.1:9/v1/traces",
+        "warning: telemetry: metrics could not be sent to http://127.0.0.1:9/v1/metrics",
+    ]
+
+
 def test_events_as_json_lines(serve: Serve) -> None:
     served = serve("ok")
     events = [json.loads(line) for line in served.chat("-q", "x", "--json").out.splitlines()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from hermes.agent.telemetry import Telemetry
 from hermes.config import Config
 from hermes.version import __version__
 
-TIMEOUT = 5.0
+TIMEOUT = 2.0
 """Seconds for one export; a receiver that is away costs no more at the end."""
 
 
@@ -32,6 +33,7 @@ def telemetry_of(config: Config) -> Telemetry:
     around = trace.get_tracer_provider()
     if isinstance(around, TracerProvider) and not settings.endpoint:
         return Telemetry(around, metrics.get_meter_provider(), settings.content)
+    _log_where_we_do()
     failures: list[str] = []
     base = settings.endpoint.rstrip("/")
     resource = Resource.create({"service.name": "hermes", "service.version": __version__})
@@ -47,6 +49,14 @@ def telemetry_of(config: Config) -> Telemetry:
         meters.shutdown()
 
     return Telemetry(tracers, meters, settings.content, shut, failures)
+
+
+def _log_where_we_do() -> None:
+    """Send what the libraries log to our log, where there is one: the screen gets a notice, not each try."""
+    theirs = logging.getLogger("opentelemetry")
+    for handler in logging.getLogger("hermes").handlers:
+        theirs.propagate = False
+        theirs.addHandler(handler)
 
 
 class _Spans(OTLPSpanExporter):

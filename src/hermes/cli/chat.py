@@ -142,6 +142,7 @@ async def _talk(wanted: Wanted) -> int:
         return await converse(agent, colour=wants_colour(sys.stdout))
     finally:
         await agent.close()
+        show_notices(agent.extensions.told())  # of what went wrong at the end nobody else would tell
 
 
 async def _prepare(agent: AIAgent, wanted: Wanted) -> None:
