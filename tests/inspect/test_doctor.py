@@ -119,8 +119,12 @@ def test_what_the_project_lost(home: Home, project: Path) -> None:
     ]
 
 
+_CACHES = ("config.json", "found.jsonl", "skill-indexes.json", "skills.json", "skills.proof")
+
+
 def test_caches_left_overs_and_old_places(home: Home, project: Path) -> None:
     write(Path(home.cache) / "skills.json", "hermes skills 1 00000000 key\n{}")
+    write(Path(home.cache) / "skills.proof", "hermes skills-proof 3\nkey")
     write(Path(home.cache) / "found.jsonl", "rubbish")
     write(Path(home.cache) / "config.json", "{")
     old = write(Path(home.memories) / ".hermes-abc.tmp", "half")
@@ -129,10 +133,11 @@ def test_caches_left_overs_and_old_places(home: Home, project: Path) -> None:
     write(Path(home.root) / "MEMORY.md", "older\n")
     write(Path(home.root) / "state.db", "not ours")
     seen = patient(home, project)
+    write(Path(home.cache) / "skill-indexes.json", "hermes skill-indexes 2 00000000\nkey []")
     results = {r.check: r.problems for r in examine(seen)}
     fix = "hermes doctor --fix deletes it"
     assert [(p.level, p.remedy, os.path.basename(p.removable)) for p in results["caches"]] == [
-        ("warning", fix, name) for name in ("config.json", "found.jsonl", "skills.json")
+        ("warning", fix, name) for name in _CACHES
     ]
     assert results["left-over files"] == (
         Problem("warning", f"{old} was left by a writer that was killed", fix, str(old)),
@@ -143,7 +148,7 @@ def test_caches_left_overs_and_old_places(home: Home, project: Path) -> None:
     )
     removed = remove(seen, examine(seen))
     assert sorted(os.path.basename(path) for path, why in removed if not why) == [
-        ".hermes-abc.tmp", "config.json", "found.jsonl", "skills.json",
+        ".hermes-abc.tmp", *_CACHES,
     ]  # fmt: skip
     assert fresh.exists()
     assert (Path(home.root) / "state.db").exists()

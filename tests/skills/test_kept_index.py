@@ -130,9 +130,15 @@ def test_the_newest_few_are_kept(stocked: SkillHome) -> None:
         lambda data: data.replace(b"plain", b"PLAIN"),
         lambda data: b"\0" * len(data),
         lambda data: sealed(data, b"[]"),
-        lambda data: sealed(data, b'["a",[],[],[],"",[],[]]'),
-        lambda data: sealed(data, b'["a",[[1,7,[]]],[],[],"",[],[]]'),
-        lambda data: sealed(data, b'["",[],[],[],"",[0],[]]'),
+        lambda data: sealed(data, b'["a",[],[],[],[],[],[],"",[],[]]'),
+        lambda data: sealed(data, b'[[],[],[],[],[],[],[],"",[],[]]'),
+        lambda data: sealed(data, b'["a",[1],[7],[0],[],[[]],[],"",[],[]]'),
+        lambda data: sealed(data, b'["a",[1],[0],[0],[["skill"]],[[]],[],"",[],[]]'),
+        lambda data: sealed(
+            data, b'["a",["",1],[0,0],[0,0],[["k"],["p"],["d"],[1],[1],["t"]],[[]],[],"",[],[]]'
+        ),
+        lambda data: sealed(data, b'["",[],[],[],[],[],[],"",[0],[]]'),
+        lambda data: sealed(data, b'["",[],[],[],[],[],[],"path",[0],[["skill","loaded"]]]'),
         lambda data: sealed(data, b"[" * 100_000),
         lambda data: sealed(data, b"\xff"),
     ],

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +47,10 @@ def stocked(skills: SkillHome) -> SkillHome:
 
 def snapshot_of(skills: SkillHome) -> Path:
     return skills.root / "cache/skills.json"
+
+
+def proof_of(skills: SkillHome) -> Path:
+    return skills.root / "cache/skills.proof"
 
 
 def anew(skills: SkillHome, policies: Policies | None = None) -> Library:
@@ -197,60 +202,101 @@ def test_policies_and_roots_have_snapshots_of_their_own(stocked: SkillHome) -> N
     assert "evil" not in {s.name for s in anew(stocked).skills}
 
 
+@pytest.mark.parametrize("kept", [snapshot_of, proof_of])
 @pytest.mark.parametrize(
     "damage",
     [
         lambda data: b"",
         lambda data: data[:-10],
-        lambda data: data.replace(b"Plain", b"Plane"),
+        lambda data: data.replace(b"plain", b"plane"),
         lambda data: data[:200] + b"\xff" + data[201:],
         lambda data: b"\0" * len(data),
+        lambda data: data.partition(b"\n")[0],
         lambda data: data.partition(b"\n")[0] + b"\n[]",
+        lambda data: data.replace(b" 3", b" 2", 1),
+        lambda data: b"\n".join(data.split(b"\n")[::-1]),
+        lambda data: data + b"\0" + b"/etc/hostname",
         lambda data: b"[" * 100_000,
     ],
 )
 def test_a_damaged_snapshot_is_ignored_and_replaced(
-    stocked: SkillHome, damage: Callable[[bytes], bytes]
+    stocked: SkillHome, kept: Callable[[SkillHome], Path], damage: Callable[[bytes], bytes]
 ) -> None:
     cold = everything(anew(stocked))
-    good = snapshot_of(stocked).read_bytes()
-    snapshot_of(stocked).write_bytes(damage(good))
+    good = kept(stocked).read_bytes()
+    kept(stocked).write_bytes(damage(good))
     assert everything(anew(stocked)) == cold
-    assert snapshot_of(stocked).read_bytes() == good
+    assert kept(stocked).read_bytes() == good
 
 
-def test_a_snapshot_of_another_form_is_ignored(stocked: SkillHome) -> None:
-    import zlib
-
+def test_records_of_another_form_are_ignored(stocked: SkillHome) -> None:
     cold = everything(anew(stocked))
     good = snapshot_of(stocked).read_bytes()
-    head, proof, rows = good.split(b"\n")
     odd = (b"", b"[]", b"{}", b'{"skills":[[1]]}', b'{"skills":[["a"]],"shadowed":0}', b"nonsense")
-    odd_proofs = (*odd, b'{"digest":"","watched":[3],"stamps":[1,1,1,1]}', b'{"stamps":[1]}')
-    for body in (
-        *(odd_proof + b"\n" + rows for odd_proof in odd_proofs),
-        *(proof + b"\n" + odd_rows for odd_rows in odd),
-        proof,
-    ):
-        words = (b"hermes skills 2", b"%08x" % zlib.crc32(body), head.split()[-1])
-        snapshot_of(stocked).write_bytes(b" ".join(words) + b"\n" + body)
+    for rows in (*odd, b"[" * 100_000):
+        snapshot_of(stocked).write_bytes(sealed(good, rows))
         assert everything(anew(stocked)) == cold
         assert snapshot_of(stocked).read_bytes() == good
 
 
-def test_a_snapshot_that_another_may_have_written_is_ignored_and_replaced(stocked: SkillHome) -> None:
-    import zlib
+def sealed(data: bytes, rows: bytes) -> bytes:
+    """The records file with other rows and a checksum that fits."""
+    words = data.partition(b"\n")[0].split(b" ")
+    return b" ".join((*words[:3], b"%08x" % zlib.crc32(rows), *words[4:])) + b"\n" + rows
 
+
+@pytest.mark.parametrize("line", [2, 3])
+def test_a_proof_of_another_library_is_none(stocked: SkillHome, line: int) -> None:
+    """Neither its digest nor its seal can be that of another."""
+    cold = everything(anew(stocked))
+    good = proof_of(stocked).read_bytes()
+    lines = good.split(b"\n", 4)
+    lines[line] = lines[line][::-1]
+    proof_of(stocked).write_bytes(b"\n".join(lines))
+    assert everything(anew(stocked)) == cold
+    assert proof_of(stocked).read_bytes() == good
+
+
+def test_records_of_another_library_are_not_taken_for_the_proved_one(stocked: SkillHome) -> None:
+    """Two processes may have written one file each."""
+    anew(stocked)
+    older = snapshot_of(stocked).read_bytes()
+    add(stocked)
+    cold = everything(anew(stocked))
+    newer = snapshot_of(stocked).read_bytes()
+    snapshot_of(stocked).write_bytes(older)
+    assert everything(anew(stocked)) == cold
+    assert snapshot_of(stocked).read_bytes() == newer
+    snapshot_of(stocked).unlink()
+    assert everything(anew(stocked)) == cold
+    assert snapshot_of(stocked).read_bytes() == newer
+
+
+def test_a_name_that_is_not_utf8_is_watched_too(stocked: SkillHome) -> None:
+    folder = os.path.join(os.fsencode(stocked.root), b"skills", b"odd\xff\nname")
+    os.mkdir(folder)
+    path = os.path.join(folder, b"SKILL.md")
+    for text in (b"One", b"Two"):
+        with open(path, "wb") as out:
+            out.write(b"---\nname: bytes\ndescription: " + text + b"\n---\n")
+        assert text.decode() in [s.description for s in anew(stocked).skills]
+    before = proof_of(stocked).stat()
+    anew(stocked)
+    assert proof_of(stocked).stat() == before
+
+
+@pytest.mark.parametrize("kept", [snapshot_of, proof_of])
+def test_what_another_may_have_written_is_ignored_and_replaced(
+    stocked: SkillHome, kept: Callable[[SkillHome], Path]
+) -> None:
     cold = everything(anew(stocked))
     good = snapshot_of(stocked).read_bytes()
-    head, _, body = good.partition(b"\n")
-    planted = body.replace(b'"Plain"', b'"Plane"')
-    words = (*head.split()[:3], b"%08x" % zlib.crc32(planted), head.split()[-1])
-    snapshot_of(stocked).write_bytes(b" ".join(words) + b"\n" + planted)
-    snapshot_of(stocked).chmod(0o666)
+    snapshot_of(stocked).write_bytes(sealed(good, good.partition(b"\n")[2].replace(b'"Plain"', b'"Plane"')))
+    assert "Plane" in [s.description for s in anew(stocked).skills]  # as long as it is ours alone
+    kept(stocked).chmod(0o666)
     assert everything(anew(stocked)) == cold
     assert snapshot_of(stocked).read_bytes() == good
-    assert snapshot_of(stocked).stat().st_mode & 0o777 == 0o600
+    assert kept(stocked).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_home_that_cannot_be_written_is_no_matter(open_directory: Path) -> None:
@@ -263,9 +309,12 @@ def test_a_home_that_cannot_be_written_is_no_matter(open_directory: Path) -> Non
     assert not (open_directory / "no-home").exists()
 
 
-def test_a_pipe_in_place_of_the_snapshot_does_not_hang(stocked: SkillHome) -> None:
+@pytest.mark.parametrize("kept", [snapshot_of, proof_of])
+def test_a_pipe_in_place_of_the_snapshot_does_not_hang(
+    stocked: SkillHome, kept: Callable[[SkillHome], Path]
+) -> None:
     (stocked.root / "cache").mkdir()
-    os.mkfifo(snapshot_of(stocked))
+    os.mkfifo(kept(stocked))
     assert anew(stocked).skills
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import zlib
-from typing import Any
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, TypeVar
 
 from hermes.paths import Home
 from hermes.prompts import prompt_text
@@ -19,10 +21,12 @@ from hermes.skills.known import known_digest, library_key
 from hermes.skills.snapshot import remove, store, stored
 
 FILE = "skill-indexes.json"
-FORMAT = 1
+FORMAT = 2
 _STORED_AT_MOST = 4
 _KEPT_AT_MOST = 64
 _TEXTS = ("skills_index", "skills_more", "skills_more_unlisted")
+
+Record = TypeVar("Record", Origin, Span, Decision)
 
 _kept: dict[str, Passage] = {}
 
@@ -112,14 +116,18 @@ def _write(home: Home, key: str, index: Passage) -> None:
 
 
 def _row(index: Passage) -> list[Any]:
-    """Origins and what was decided stand once each, under numbers: most are those of many."""
+    """Fields stand together, not records: that is read sooner. What many share stands once, by a number."""
     origins: dict[Origin, int] = {}
+    marks: dict[tuple[str, ...], int] = {}
     fates: dict[tuple[str, str, str], int] = {}
     return [
         str(index),
-        [(s.end, origins.setdefault(s.origin, len(origins)), s.transforms) for s in index.spans],
-        [_fields(origin) for origin in origins],
-        [(n.level, n.text, _fields(n.origin) if n.origin else None) for n in index.notices],
+        [span.end for span in index.spans],
+        [origins.setdefault(span.origin, len(origins)) for span in index.spans],
+        [marks.setdefault(span.transforms, len(marks)) for span in index.spans],
+        list(zip(*origins, strict=True)),
+        list(marks),
+        [(n.level, n.text, n.origin) for n in index.notices],
         "\0".join([d.path for d in index.decisions]),
         [fates.setdefault((d.kind, d.verdict, d.detail), len(fates)) for d in index.decisions],
         list(fates),
@@ -127,20 +135,22 @@ def _row(index: Passage) -> list[Any]:
 
 
 def _from_row(row: list[Any]) -> Passage:
-    text, parts, given, told, paths, decided, fates = row
-    origins = [Origin(*fields) for fields in given]
-    spans = []
-    start = 0
-    for end, number, transforms in parts:
-        spans.append(Span(start, end, origins[number], tuple(transforms)))
-        start = end
-    if start != len(text):
+    text, ends, sources, marked, fields, marks, told, paths, decided, fates = row
+    edges = [0, *ends]
+    if type(text) is not str or edges[-1] != len(text) or edges != sorted(edges):
         raise ValueError("the spans do not cover the text")
+    origins = _records(Origin, *fields) if fields else ()
+    transforms = list(map(tuple, marks))
+    of, done = map(origins.__getitem__, sources), map(transforms.__getitem__, marked)
+    spans = _records(Span, edges[:-1], ends, of, done)
     notices = tuple(Notice(level, said, Origin(*o) if o else None) for level, said, o in told)
-    each = zip(paths.split("\0"), decided, strict=True) if decided else ()
-    decisions = tuple([Decision(path, *fates[number]) for path, number in each])
-    return Passage(text, tuple(spans), notices, decisions)
+    what = [[fate[number] for number in decided] for fate in zip(*fates, strict=True)]
+    decisions = _records(Decision, paths.split("\0"), *what) if decided else ()
+    return Passage(text, spans, notices, decisions)
 
 
-def _fields(origin: Origin) -> tuple[str | int, ...]:
-    return (origin.kind, origin.path, origin.digest, origin.first_line, origin.last_line, origin.trust)
+def _records(kind: type[Record], *fields: Iterable[Any]) -> tuple[Record, ...]:
+    """Records by their fields, a thousand without a call of ours for each."""
+    if len(fields) != len(kind._fields):
+        raise ValueError(f"{len(fields)} fields are no {kind.__name__}")
+    return tuple(map(partial(tuple.__new__, kind), zip(*fields, strict=True)))

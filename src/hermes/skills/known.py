@@ -84,15 +84,15 @@ def proved(home: Home, key: str) -> Remembered | None:
     if known and known.holds():
         return known
     stored = snapshot.read(home, key)
-    return keep(home, key, stored) if stored and stored.holds() else None
+    return keep(home, stored) if stored and stored.holds() else None
 
 
-def keep(home: Home, key: str, remembered: Remembered) -> Remembered:
+def keep(home: Home, known: Remembered) -> Remembered:
     """Remember a library in this process."""
     if len(_remembered) >= _LIMIT:
         _remembered.clear()
-    _remembered[home.root, key] = remembered
-    return remembered
+    _remembered[home.root, known.key] = known
+    return known
 
 
 def forget(home: Home, *, disk: bool = False) -> None:
@@ -100,4 +100,4 @@ def forget(home: Home, *, disk: bool = False) -> None:
     for key in [key for key in _remembered if key[0] == home.root]:
         del _remembered[key]
     if disk:
-        snapshot.remove(home)
+        snapshot.remove(home, snapshot.PROOF, snapshot.RECORDS)

@@ -13,8 +13,7 @@ from hermes.security.policy import Policies
 from hermes.skills import snapshot
 from hermes.skills.known import forget, keep, library_key, proved, roots_of
 from hermes.skills.records import Library, Skill, Unresolved
-from hermes.skills.snapshot import Remembered
-from hermes.skills.stamps import Stamp, in_a_row, stamps_of
+from hermes.skills.stamps import Stamp, stamps_of
 
 __all__ = ["Library", "Skill", "Unresolved", "forget", "load_library"]
 
@@ -38,20 +37,18 @@ def load_library(
     roots = roots_of(home, extra_roots)
     key = library_key(home, extra_roots, policies)
     known = proved(home, key)
-    if known and (library := known.library(policies)):
+    if known and (library := known.library(home, policies)):
         return library
     from hermes.skills.build import build_library  # an unchanged library needs neither walk nor parser
     from hermes.skills.find import find
 
     started = clock()
     found = find(roots)
-    watched = tuple(found.watched)
-    stamps = stamps_of(watched)
+    stamps = stamps_of(found.watched)
     library = build_library(found, roots, policies)
     if _settled(stamps, started, clock()):
-        row = in_a_row(stamps)
-        keep(home, key, Remembered(library.digest, watched, row, library))
-        snapshot.write(home, key, library, watched, row)
+        known = snapshot.remembered(key, library, found.watched, stamps)
+        snapshot.write(home, keep(home, known), library)
     return library
 
 

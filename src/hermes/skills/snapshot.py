@@ -1,7 +1,7 @@
 """The library on disk, so that a new process need not read a thousand files.
 
-A line with format, checksum and key, then two of JSON: what proves it, and the records, which are made only
-when someone asks for them. Whatever is not exactly that, or may be of another user, is ignored.
+Two files: what proves a library unchanged, which every start reads, and its records, which are read when
+someone asks for one. Whatever is not exactly that, or may be of another user, is ignored.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,73 +17,88 @@ from hermes.errors import FileRefused
 from hermes.files import only_ours, read_regular, replace_file
 from hermes.paths import Home
 from hermes.security.policy import Policies
-from hermes.skills.stamps import in_a_row, stamps_of
+from hermes.skills.stamps import Stamp, sealed, stamps_of
 
 if TYPE_CHECKING:
     from hermes.skills.records import Library
 
-FILE = "skills.json"
-FORMAT = 2
+PROOF = "skills.proof"
+RECORDS = "skills.json"
+FORMAT = 3
 _MAX_BYTES = 64 * 1024 * 1024
+_PROOF_HEAD = b"hermes skills-proof %d" % FORMAT
 
 
 @dataclass(slots=True)
 class Remembered:
-    """A library, by its digest, with what must still be true of the disk for it to be the present one.
+    """A library, by key and digest, with what must still be true of the disk for it to be the present one.
 
-    `stamps` are those of the watched paths, in a row. `made` is the library; while it is None, `rows` is what
-    it can be made of.
+    `seal` is what key, digest, the watched paths and their stamps came to when it was read.
     """
 
+    key: str
     digest: str
-    watched: tuple[str, ...]
-    stamps: list[int]
+    watched: tuple[bytes, ...]
+    seal: str
     made: Library | None = None
-    rows: bytes = b""
 
     def holds(self) -> bool:
-        """Whether every watched path is as it was."""
-        return in_a_row(stamps_of(self.watched)) == self.stamps
+        """Whether every watched path is as it was, and this record of it too."""
+        return _seal(self.key, self.digest, self.watched, stamps_of(self.watched)) == self.seal
 
-    def library(self, policies: Policies) -> Library | None:
-        """The library; None when what was stored is none."""
-        if self.made is None:
+    def library(self, home: Home, policies: Policies) -> Library | None:
+        """The library; None when its records are not stored, or not whole."""
+        if self.made is None and (rows := _records(home, self.key, self.digest)):
             import json
 
             from hermes.skills.rows import from_rows
 
             with contextlib.suppress(ValueError, TypeError, LookupError, RecursionError):
-                self.made = from_rows(json.loads(self.rows), self.digest, policies)
+                self.made = from_rows(json.loads(rows), self.digest, policies)
         return self.made
 
 
-def write(home: Home, key: str, library: Library, watched: tuple[str, ...], stamps: list[int]) -> None:
+def remembered(key: str, library: Library, watched: Iterable[str], stamps: Iterable[Stamp]) -> Remembered:
+    """A library that was read when the watched paths had these stamps."""
+    paths = tuple(map(os.fsencode, watched))
+    return Remembered(key, library.digest, paths, _seal(key, library.digest, paths, stamps), library)
+
+
+def write(home: Home, known: Remembered, library: Library) -> None:
     """Store a snapshot; a home that cannot be written is no matter."""
     import json
 
     from hermes.skills.rows import to_rows
 
-    proof = {"digest": library.digest, "watched": "\0".join(watched), "stamps": stamps}
-    rows = (json.dumps(part, separators=(",", ":")) for part in (proof, to_rows(library)))
-    body = "\n".join(rows).encode()
-    head = f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}\n".encode()
-    store(home, FILE, head + body)
+    rows = json.dumps(to_rows(library), separators=(",", ":")).encode()
+    store(home, RECORDS, _records_head(rows, known.key, known.digest) + b"\n" + rows)
+    names = (known.key.encode(), known.digest.encode(), known.seal.encode())
+    store(home, PROOF, b"\n".join((_PROOF_HEAD, *names, b"\0".join(known.watched))))
 
 
 def read(home: Home, key: str) -> Remembered | None:
-    """The stored snapshot of this key; None when there is none or it is damaged."""
-    import json
-
-    head, _, body = stored(home, FILE).partition(b"\n")
-    if head != f"hermes skills {FORMAT} {zlib.crc32(body):08x} {key}".encode():
-        return None
+    """What is stored to prove a library of this key, if anything is. Whether it is true, `holds` says."""
+    head, _, rest = stored(home, PROOF).partition(b"\n")
     try:
-        first, _, rows = body.partition(b"\n")
-        proof = json.loads(first)
-        watched = tuple(proof["watched"].split("\0"))
-        return Remembered(proof["digest"], watched, proof["stamps"], None, rows)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        of, digest, seal, watched = rest.split(b"\n", 3)
+        if head != _PROOF_HEAD or of != key.encode():
+            return None
+        return Remembered(key, digest.decode(), tuple(watched.split(b"\0")), seal.decode())
+    except ValueError:
         return None
+
+
+def _seal(key: str, digest: str, watched: Iterable[bytes], stamps: Iterable[Stamp]) -> str:
+    return sealed(f"{key} {digest} ".encode() + b"\0".join(watched), stamps)
+
+
+def _records(home: Home, key: str, digest: str) -> bytes:
+    head, _, rows = stored(home, RECORDS).partition(b"\n")
+    return rows if head == _records_head(rows, key, digest) else b""
+
+
+def _records_head(rows: bytes, key: str, digest: str) -> bytes:
+    return f"hermes skills {FORMAT} {zlib.crc32(rows):08x} {key} {digest}".encode()
 
 
 def store(home: Home, name: str, data: bytes) -> None:
@@ -105,7 +121,8 @@ def stored(home: Home, name: str) -> bytes:
         return b""
 
 
-def remove(home: Home, name: str = FILE) -> None:
-    """Delete a file of the cache, if there is one."""
-    with contextlib.suppress(OSError):
-        os.unlink(os.path.join(home.cache, name))
+def remove(home: Home, *names: str) -> None:
+    """Delete files of the cache, if they are there."""
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(home.cache, name))

@@ -163,14 +163,29 @@ def _skills_cache(data: bytes, _place: Home) -> str:
     return "" if sound else "damaged"
 
 
+def _proof_cache(data: bytes, _place: Home) -> str:
+    sound = data.startswith(b"hermes skills-proof ") and data.count(b"\n") >= _PROOF_LINES
+    return "" if sound else "damaged"
+
+
+def _indexes_cache(data: bytes, _place: Home) -> str:
+    head, _, body = data.partition(b"\n")
+    sound = head.startswith(b"hermes skill-indexes ") and head.endswith(b" %08x" % zlib.crc32(body))
+    return "" if sound else "damaged"
+
+
 def _found_cache(data: bytes, _place: Home) -> str:
     head, _, body = data.partition(b"\n")
     sound = head.startswith(b"hermes found ") and head.endswith(b" " + digest_of(body).encode())
     return "" if sound else "damaged"
 
 
+_PROOF_LINES = 4
+
 _PROBES: dict[str, Callable[[bytes, Home], str]] = {
     "config.json": _config_cache,
     "found.jsonl": _found_cache,
+    "skill-indexes.json": _indexes_cache,
     "skills.json": _skills_cache,
+    "skills.proof": _proof_cache,
 }
