@@ -41,7 +41,7 @@ def test_a_newer_schema_is_refused_and_left_alone(file: Place) -> None:
         raw.pragma("user_version", 99)
     for use in (lambda s: s.get("s1"), lambda s: s.create(a_session("s2"))):
         with pytest.raises(
-            StoreError, match="has schema 99, this Hermes knows up to 2: a newer Hermes wrote it"
+            StoreError, match="has schema 99, this Hermes knows up to 3: a newer Hermes wrote it"
         ):
             file.run(use)
 
@@ -223,3 +223,44 @@ def test_a_journal_that_has_grown_is_moved_into_the_file(file: Place) -> None:
     main, journal = file.run(use)
     assert main > 6 * 1024 * 1024
     assert journal < 8 * 1024 * 1024
+
+
+def test_the_index_follows_the_steps_and_a_search_does_not_wait_for_it(file: Place) -> None:
+    """Nothing is indexed with a step, what has grown is behind it, and a search sees what there is."""
+    count = "SELECT count(*) FROM words"
+
+    async def use(store: ScriptStore) -> list[int]:
+        await store.create(*told("first words"))
+        with closing(apsw.Connection(file.location)) as raw:
+            counts = [raw.execute(count).get]
+            assert [hit.seq for hit in await store.search("words")] == [0]
+            counts.append(raw.execute(count).get)
+            await store.create(*told(*(f"word{i}" for i in range(500)), name="s2"))
+            await store.write(lambda: queries.purge(store.dialect))  # by then what follows a step is over
+            counts.append(raw.execute(count).get)
+        return counts
+
+    assert file.run(use) == [0, 1, 501]
+
+
+def test_what_a_dead_process_did_not_index_is_found(file: Place) -> None:
+    file.run(lambda store: store.create(*told("copper", "lantern")))
+    with closing(apsw.Connection(file.location)) as raw:
+        assert raw.execute("SELECT count(*) FROM words").get == 0
+    assert [hit.seq for hit in file.run(lambda store: store.search("lantern"))] == [1]
+
+
+def test_a_place_that_is_free_again_is_indexed_again(file: Place) -> None:
+    """SQLite gives the key of the last message anew when that is deleted."""
+
+    async def use(store: ScriptStore) -> list[tuple[str, ...]]:
+        found = []
+        for name, search in (("s1", True), ("s2", False), ("s3", True)):
+            await store.create(*told(f"copper of {name}", name=name))
+            if search:
+                found.append(tuple(hit.session for hit in await store.search("copper")))
+            if name != "s3":
+                await store.delete(name)
+        return found
+
+    assert file.run(use) == [("s1",), ("s3",)]

@@ -42,6 +42,10 @@ CREATE TABLE leases (
 _TRACE = "ALTER TABLE calls ADD COLUMN trace TEXT NOT NULL DEFAULT ''"
 """JSON of what is known of a call beside its request; "" for the calls of schema 1."""
 
+_NEW_FORM: tuple[str, ...] = ()
+"""Schema 3 has the tables of 2. What an older Hermes would not know: in SQLite the index of words follows the
+messages (sqlite_words.py), and a fragment may be kept as what stands around a text (coding.py)."""
+
 _SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (
   body, tags, content='', contentless_delete=1, tokenize='ascii');
@@ -73,6 +77,7 @@ SQLITE: tuple[tuple[str, ...], ...] = (
     _statements(_TABLES, serial="INTEGER PRIMARY KEY", bytes="BLOB", c="", without=" WITHOUT ROWID")
     + _statements(_SQLITE_WORDS),
     (_TRACE,),
+    _NEW_FORM,
 )
 POSTGRES: tuple[tuple[str, ...], ...] = (
     _statements(
@@ -84,4 +89,5 @@ POSTGRES: tuple[tuple[str, ...], ...] = (
     )
     + _statements(_POSTGRES_WORDS),
     (_TRACE,),
+    _NEW_FORM,
 )

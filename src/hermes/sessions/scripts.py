@@ -46,7 +46,8 @@ Script = Generator[tuple[str, Sequence[Any]], Rows, T]
 class Dialect(NamedTuple):
     """Where the databases differ: how a row is locked, how words are kept and found.
 
-    `add_words` takes a message's key and tokens, its session's key and its role; `drop_words` its key.
+    `add_words` takes a message's key and tokens, its session's key and its role, and is "" where words are
+    indexed later; `drop_words` takes its key.
     `find` makes the statement that gives keys and sizes of the messages that match, the newest first, and
     all its values but the limit. `lives` tells whether the `owner` of a lease does, NULL when the database
     does not know.
@@ -159,7 +160,7 @@ def _add_messages(dialect: Dialect, key: int, messages: tuple[StoredMessage, ...
             "INSERT INTO messages (session, seq, role, text, data) VALUES (?, ?, ?, ?, ?) RETURNING key",
             (key, stored.seq, message.role, message.text, message_data(message)),
         )
-        if words := folded(message.text):
+        if dialect.add_words and (words := folded(message.text)):
             yield dialect.add_words, (rows[0][0], words, key, message.role)
     return texts
 

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 from hermes.messages import Role
 from hermes.sessions import queries
 from hermes.sessions.base import Making, ScriptStore
+from hermes.sessions.records import Hit
 from hermes.sessions.scripts import Dialect
 from hermes.sessions.search import Query, Term
 from hermes.sessions.sqlite_file import connect, faults, in_words, run
+from hermes.sessions.sqlite_words import behind, index
 from hermes.sessions.sqlite_writer import Writer
 
 T = TypeVar("T")
@@ -31,7 +33,7 @@ class SqliteStore(ScriptStore):
         super().__init__()
         self.path = path
         self.dialect = DIALECT
-        self._writer = Writer(path, lambda: queries.purge(DIALECT))
+        self._writer = Writer(path, lambda: queries.purge(DIALECT), index)
         self._readers = ThreadPoolExecutor(READERS, "hermes-store-reader")
         self._local = threading.local()
 
@@ -48,6 +50,20 @@ class SqliteStore(ScriptStore):
 
     async def write(self, make: Making[T], *, durable: bool = True) -> T:
         return await self._writer.write(make, durable)
+
+    async def search(
+        self,
+        query: str,
+        limit: int = 20,
+        *,
+        newest: bool = False,
+        session: str = "",
+        roles: Sequence[Role] = (),
+    ) -> tuple[Hit, ...]:
+        if await self.read(behind):
+            while await self.write(index, durable=False):
+                pass
+        return await super().search(query, limit, newest=newest, session=session, roles=roles)
 
     async def check(self) -> tuple[str, ...]:
         await self.read(queries.check)  # the file is made ready, or its fault is told
@@ -82,7 +98,7 @@ def _phrase(term: Term) -> str:
 
 DIALECT = Dialect(
     locked="",
-    add_words="INSERT INTO words (rowid, body, tags) VALUES (?, ?, 's' || ? || ' ' || ?)",
+    add_words="",  # sqlite_words.py does, later
     drop_words="DELETE FROM words WHERE rowid = ?",
     lives="NULL",
     find=_find,

@@ -49,8 +49,13 @@ def connect(path: str) -> apsw.Connection:
 
 def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
     """StoreError for a file of another program, before anything of it is changed."""
-    ours = int(connection.pragma("application_id")) == APPLICATION
-    if not ours and connection.execute("SELECT 1 FROM sqlite_master").fetchall():
+    connection.execute("BEGIN")  # one moment: another process may be making the file ours right now
+    try:
+        used = bool(connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall())
+        ours = int(connection.pragma("application_id")) == APPLICATION
+    finally:
+        _end(connection)
+    if used and not ours:
         connection.close()
         raise StoreError(
             f"{path} is the database of another program and was not touched; "

@@ -1,19 +1,16 @@
-"""The writer thread: steps of many sessions that arrive together share one commit, and its fsync."""
+"""The one who writes: steps of many sessions that arrive together share one commit, and its fsync."""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
-import sys
 import threading
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes.errors import StoreError
-from hermes.sessions.base import to_its_end
 from hermes.sessions.scripts import Script
 from hermes.sessions.sqlite_file import connect, drive, in_words, prepare, run
 
@@ -25,31 +22,60 @@ TOGETHER = 128
 """The most steps that share a commit."""
 PAGES = 1000
 """From so many pages of the journal on they are moved into the file."""
+ROWS = 256
+"""After so many changed rows there is something to be done `behind` the steps."""
 
 
-@dataclass(slots=True)
 class _Work:
     """A script to be run, and who waits for it."""
 
-    make: Callable[[], Script[Any]]
-    loop: asyncio.AbstractEventLoop
-    future: asyncio.Future[Any]
-    durable: bool
-    result: Any = None
-    error: BaseException | None = None
+    __slots__ = ("durable", "error", "future", "make", "over", "result")
+
+    def __init__(self, make: Callable[[], Script[Any]], durable: bool, future: asyncio.Future[Any]) -> None:
+        self.make, self.durable, self.future = make, durable, future
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.over = False
+
+    async def ended(self) -> Any:
+        """Its result; a cancelled caller is told when it has ended."""
+        try:
+            return await self.future
+        except asyncio.CancelledError:
+            if not self.over:  # the future was cancelled with who waited for it; the step goes on
+                self.future = self.future.get_loop().create_future()
+                await asyncio.wait([self.future])
+            raise
+
+    def settle(self) -> None:
+        """Wake who waits, in his own loop."""
+        self.over = True
+        if self.future.done():
+            return  # cancelled a moment ago
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
 
 
 class Writer:
-    """The only connection of this process that writes. `tidy` is run when the file was just opened."""
+    """The only connection of this process that writes.
 
-    def __init__(self, path: str, tidy: Callable[[], Script[bool]]) -> None:
+    `tidy` is run when the file was just opened, and `behind` now and then after steps of which all who
+    waited were told; both again and again until they say that there is no more to do.
+    """
+
+    def __init__(
+        self, path: str, tidy: Callable[[], Script[bool]], behind: Callable[[], Script[bool]]
+    ) -> None:
         self.path = path
-        self._tidy = tidy
-        self._waiting: deque[_Work] = deque()
-        self._thread = ThreadPoolExecutor(1, "hermes-store-writer")
+        self._tidy, self._behind = tidy, behind
+        self._waiting: SimpleQueue[_Work | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
         self._connection: apsw.Connection | None = None
         self._durable = True  # as `connect` sets it
         self._pages = 0  # of the journal
+        self._rows = 0  # that had been changed when `behind` was last run
         self._opening = threading.Lock()
         self._closed = False
 
@@ -57,11 +83,11 @@ class Writer:
         """Run a script; if `durable` it is on the disk when this returns. Cancelling waits for its end."""
         if self._closed:
             raise StoreError(f"the store {self.path} is closed")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._waiting.append(_Work(make, loop, future, durable))
-        self._thread.submit(self._store_waiting)
-        return await to_its_end(future)
+        work = _Work(make, durable, asyncio.get_running_loop().create_future())
+        self._waiting.put(work)
+        if self._thread is None:
+            self._start()
+        return await work.ended()  # type: ignore[no-any-return]
 
     def opened(self) -> apsw.Connection:
         """The connection, the file made ready."""
@@ -78,50 +104,39 @@ class Writer:
     def close(self) -> None:
         """Finish what waits, then close the file."""
         self._closed = True
-        self._thread.shutdown()
+        atexit.unregister(self.close)
+        if self._thread is not None:
+            self._waiting.put(None)
+            self._thread.join()
+            self._thread = None
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _store_waiting(self) -> None:
-        """Store all that waits by now; there is one such call for each work, so most find nothing to do."""
-        batch: list[_Work] = []
-        while self._waiting and len(batch) < TOGETHER:
-            batch.append(self._waiting.popleft())
-        if not batch:
-            return
-        try:
-            self._store(batch)
-        finally:
-            if broken := sys.exc_info()[
-                1
-            ]:  # told to everyone who waits, each with a word of its own if it has
-                for work in batch:
-                    work.error = work.error or broken
-            _tell(batch)
-        self._checkpoint()
+    def _start(self) -> None:
+        with self._opening:
+            if self._thread is None and not self._closed:
+                atexit.register(self.close)  # a daemon is not waited for
+                self._thread = threading.Thread(target=self._work, name="hermes-store-writer", daemon=True)
+                self._thread.start()
 
-    def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
-        self._pages = pages
-        return 0
-
-    def _checkpoint(self) -> None:
-        """Move a journal that has grown long into the file, when all who waited for a step have been told."""
-        if self._connection is None or self._pages < PAGES:
-            return
-        import apsw
-
-        self._pages = 0
-        with contextlib.suppress(apsw.Error):  # as with SQLite's own; the journal holds all until the next
-            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    def _work(self) -> None:
+        """Store what waits, all of it together, until nothing more will come."""
+        goes_on = True
+        while goes_on:
+            batch: list[_Work | None] = [self._waiting.get()]
+            with contextlib.suppress(Empty):
+                while len(batch) < TOGETHER:
+                    batch.append(self._waiting.get_nowait())
+            goes_on = None not in batch
+            with _Told([work for work in batch if work is not None]) as works:
+                self._store(works)
+            self._follow()
 
     def _store(self, batch: list[_Work]) -> None:
         connection = self._connection or self.opened()
-        durable = any(work.durable for work in batch)
         with in_words(self.path):
-            if durable != self._durable:
-                connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                self._durable = durable
+            self._sync(connection, any(work.durable for work in batch))
             connection.execute("BEGIN IMMEDIATE")
             try:
                 if len(batch) == 1:  # whose failure undoes all
@@ -133,6 +148,12 @@ class Writer:
             finally:
                 if not connection.get_autocommit():
                     connection.execute("ROLLBACK")
+
+    def _sync(self, connection: apsw.Connection, durable: bool) -> None:
+        """Whether the next transaction waits for the disk."""
+        if durable != self._durable:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._durable = durable
 
     def _one(self, connection: apsw.Connection, work: _Work) -> None:
         """Run one script; when it raises, its own changes alone are undone."""
@@ -147,18 +168,48 @@ class Writer:
             connection.execute("ROLLBACK TO step")
         connection.execute("RELEASE step")
 
+    def _follow(self) -> None:
+        """What follows steps, when all who waited for them were told; what fails is tried again later."""
+        import apsw
 
-def _tell(batch: list[_Work]) -> None:
-    """Wake those who wait, each loop once."""
-    for loop in {work.loop for work in batch}:
-        mine = [work for work in batch if work.loop is loop]
-        with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
-            loop.call_soon_threadsafe(_settle, mine)
+        connection = self._connection
+        if connection is None:
+            return
+        with contextlib.suppress(apsw.Error):
+            if connection.total_changes() - self._rows >= ROWS:
+                self._sync(connection, False)
+                while run(connection, self._behind(), "BEGIN IMMEDIATE"):
+                    pass
+                self._rows = connection.total_changes()
+            if self._pages >= PAGES:
+                self._pages = 0
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._pages = pages
+        return 0
 
 
-def _settle(batch: list[_Work]) -> None:
-    for work in batch:
-        if work.error is not None:
-            work.future.set_exception(work.error)
-        else:
-            work.future.set_result(work.result)
+class _Told:
+    """A batch; what became of it is told to all who wait, to each his own error if he has one."""
+
+    def __init__(self, batch: list[_Work]) -> None:
+        self._batch = batch
+
+    def __enter__(self) -> list[_Work]:
+        return self._batch
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        by_loop: dict[asyncio.AbstractEventLoop, list[_Work]] = {}
+        for work in self._batch:
+            work.error = work.error or error
+            by_loop.setdefault(work.future.get_loop(), []).append(work)
+        for loop, works in by_loop.items():
+            with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
+                loop.call_soon_threadsafe(_settle, works)
+        return True
+
+
+def _settle(works: list[_Work]) -> None:
+    for work in works:
+        work.settle()
