@@ -1,4 +1,4 @@
-"""The store from nothing to 100,000 messages, beside a rival's: one message a step, in turns of some thousands.
+"""The store from nothing to 100,000 messages, beside a rival's: one message a step, in turns.
 
     HERMES_PEER_PYTHON=…/bin/python .venv/bin/python benchmarks/append.py
     .venv/bin/python benchmarks/append.py --turn 2500 --tmp /some/disk       ours alone, on a disk
@@ -58,7 +58,8 @@ def main() -> None:
     options = parser.parse_args()
     sys.path[:0] = [str(options.bench_dir), str(options.bench_dir / "adapters"), str(HERE)]
     if options.system:
-        return _append(importlib.import_module(options.system), options)
+        _append(importlib.import_module(options.system), options)
+        return
     rival = os.environ.get("HERMES_PEER_PYTHON", "")
     with tempfile.TemporaryDirectory(prefix="hermes-append-", dir=options.tmp) as folder:
         systems = [_started(OURS, sys.executable, folder, options)]
@@ -67,9 +68,8 @@ def main() -> None:
         for done in range(0, options.rows, options.turn):
             for system in systems if done // options.turn % 2 else systems[::-1]:
                 system.turn(options.turn)
-            print(
-                _line(f"to {done + options.turn:,}", [system.turns[-1] for system in systems], options.turn)
-            )
+            last = [system.turns[-1] for system in systems]
+            print(_line(f"to {done + options.turn:,}", last, options.turn), flush=True)
         for system in systems:
             system.process.communicate("")
     print(_line("all", [system.sums() for system in systems], options.rows))
