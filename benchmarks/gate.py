@@ -26,7 +26,7 @@ from typing import Any
 from hermes.security.scan import scan
 
 CORPUS = Path(__file__).parents[2] / "shared/corpus/context-files"
-FRESH = Path(__file__).parents[1] / "tests/security/fresh_attacks.jsonl"
+OURS = Path(__file__).parents[1] / "tests/security"
 BLOCKED, WARNED, CLEAN = "blocked", "warned", "clean"
 DEEP = 70_000
 Row = dict[str, Any]
@@ -178,15 +178,19 @@ def deep(texts: list[str], carriers: list[str]) -> Iterator[str]:
         yield f"{padding}\n\n{text}\n"
 
 
-def report_fresh() -> None:
-    """Sentences of our own: `tune` was tuned on, `example` lent examples to rules, `measure` did neither."""
-    texts = list(rows(FRESH))
-    table("Sentences written afresh", group((row["half"], verdict(row["text"])) for row in texts))
-    unused = [row for row in texts if row["half"] == "measure"]
-    table(
-        "Of those never tuned on, by category",
-        group((row["category"], verdict(row["text"])) for row in unused),
-    )
+def report_ours() -> None:
+    """Texts of our own: one half was worked with, `example` lent rules examples, `measure` did neither."""
+    for name in ("fresh_attacks", "second_attacks", "third_attacks"):
+        texts = [(row, verdict(row["text"])) for row in rows(OURS / f"{name}.jsonl")]
+        table(f"Of our own, {name}", group((row["half"], outcome) for row, outcome in texts))
+        unused = [(row, outcome) for row, outcome in texts if row["half"] == "measure"]
+        for by in ("category", "lang"):
+            found = group((row.get(by, "en"), outcome) for row, outcome in unused)
+            table(f"Of those never tuned on, {name}, by {by}", found)
+    honest_ones = [(row, verdict(row["text"])) for row in rows(OURS / "near_misses.jsonl")]
+    for by in ("half", "kind", "lang"):
+        found = group((row[by], outcome) for row, outcome in honest_ones)
+        table(f"Honest near-misses of our own, by {by}", found)
 
 
 def report_disguises(core: list[Row]) -> None:
@@ -308,7 +312,7 @@ def main() -> int:
     if options.holdout:
         report_attacks([row for row in core if held_out(row)], carriers, "sources set aside")
         report_attacks(core, carriers, "all")
-    report_fresh()
+    report_ours()
     report_disguises(seen)
     if not options.quick:
         report_speed(options.corpus)

@@ -22,6 +22,8 @@ def written(name: str) -> list[dict[str, str]]:
         ("fresh_attacks.jsonl", "measure", 0.66),
         ("second_attacks.jsonl", "tune", 0.93),
         ("second_attacks.jsonl", "measure", 0.56),
+        ("third_attacks.jsonl", "work", 0.94),
+        ("third_attacks.jsonl", "measure", 0.6),
     ],
 )
 def test_share_of_fresh_sentences_that_is_caught(name: str, half: str, least: float) -> None:
@@ -38,3 +40,21 @@ def test_fresh_sentences_cover_every_category_in_both_halves() -> None:
     )
     assert tuned == measured
     assert len(tuned) == 14
+
+
+@pytest.mark.parametrize("half", ["work", "measure"])
+def test_few_honest_near_misses_are_blocked(half: str) -> None:
+    texts = [row["text"] for row in written("near_misses.jsonl") if row["half"] == half]
+    blocked = [text for text in texts if any(finding.severity == "high" for finding in scan(text))]
+    assert len(texts) > 130
+    assert len(blocked) / len(texts) <= 0.04, blocked
+
+
+def test_third_set_covers_the_promised_languages_in_both_halves() -> None:
+    promised = set("en zh ja ko ru uk pt es fr de it tr ar hi vi pl nl id".split())  # noqa: SIM905
+    worked, measured = (
+        {row["lang"] for row in written("third_attacks.jsonl") if row["half"] == half}
+        for half in ("work", "measure")
+    )
+    assert worked == promised
+    assert measured == promised

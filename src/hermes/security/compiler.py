@@ -28,6 +28,8 @@ from hermes.security.rulebook import Phrase, Shape
 _HERE = Path(__file__).parent
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _SPACELESS_LANGUAGES = ("ja", "ko", "th", "zh")
+# The lexicon of what is written alike everywhere: names of files, beginnings of addresses.
+_EVERY_LANGUAGE = "any"
 # The code that decides what a rule means: when it changes, what was found before no longer counts.
 _CODE = (
     "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "invisible.py", "literals.py",
@@ -160,10 +162,11 @@ def _meanings(lexicon: dict[str, dict[str, str]], classes: list[str]) -> _Meanin
     """What each word means, and in which languages, as a bit set."""
     meanings: _Meanings = {}
     for number, language in enumerate(sorted(lexicon)):
+        languages = (1 << len(lexicon)) - 1 if language == _EVERY_LANGUAGE else 1 << number
         for entry, held in _entries(lexicon[language], classes).items():
             for word in _spellings(entry):
                 spoken = meanings.setdefault(word, {})
-                spoken[held] = spoken.get(held, 0) | 1 << number
+                spoken[held] = spoken.get(held, 0) | languages
     return meanings
 
 

@@ -20,6 +20,7 @@ _SPEECH = r"\b(?:instructions?|attempts?|attempting|trying|tries|requests?|asks?
 _REPORTED = (
     _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
     r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
+    r"|如果[^。\n]{0,20}(?:要求|让|叫)[你您]?$"
 )
 _REPORTED_VERB = (
     _SPEECH + r")\s(?:\w+\s){0,3}to\s(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"

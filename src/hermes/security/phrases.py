@@ -205,7 +205,7 @@ class Matcher:
     def _fit(self, rule: Phrase, hits: Sequence[Hit], first: int, last: int) -> list[Hit]:
         """Hits that fill all slots with `last` among them, in one language and within the span; or none."""
         newest = hits[last]
-        span = rule.span * (_SPACELESS_WORD if newest[_LANGUAGES] & self._spaceless else _WORD)
+        span = rule.span * (_WORD if newest[_LANGUAGES] & ~self._spaceless else _SPACELESS_WORD)
         low, edge = last, newest[_START] - span
         while low > first and hits[low - 1][_START] >= edge:
             low -= 1
