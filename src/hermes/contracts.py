@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from hermes.frozen import frozen
 
 if TYPE_CHECKING:  # who builds a prompt needs no messages
     from collections.abc import AsyncGenerator, Sequence
@@ -17,7 +18,7 @@ CacheKind = Literal["marks", "prefix", "none", "unknown"]
 InstructionRole = Literal["system", "developer"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheTtl:
     """One lifetime a cache entry may have; `write` is its price as a multiple of plain input.
 
@@ -29,7 +30,7 @@ class CacheTtl:
     seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CacheRules:
     """What a provider's prompt cache does for one model; `None` means not known.
 
@@ -51,7 +52,7 @@ class CacheRules:
     ping: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prices:
     """US dollars for a million tokens; `None` means not known.
 
@@ -65,7 +66,7 @@ class Prices:
     tiered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelProfile:
     """What is known of a model; `None` and `unknown` mean: not known, so nothing is assumed.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from hermes.frozen import frozen
 
 Role = Literal["system", "user", "assistant", "tool"]
 Place = Literal["before", "after"]
 StopReason = Literal["end", "tool_calls", "length", "refused", "cancelled", "other"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Annex:
     """Text added at the time of a call, stored beside the clean text and never taken back.
 
@@ -24,7 +26,7 @@ class Annex:
     place: Place = "after"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """A call the model asked for. `arguments` is the JSON text exactly as the model wrote it."""
 
@@ -33,7 +35,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """One message. `text` is what people, search and compaction see; `sent` is what the model sees.
 
@@ -64,7 +66,7 @@ class Message:
         return "\n\n".join(part for part in (*before, self.text, *after) if part)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolSpec:
     """A tool as the model is told of it. `parameters` is a JSON schema as canonical JSON text."""
 
@@ -73,7 +75,7 @@ class ToolSpec:
     parameters: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """Tokens of one call as the provider reports them; `input` counts cached ones too.
 
@@ -91,7 +93,7 @@ class Usage:
         return Usage(*(getattr(self, n) + getattr(other, n) for n in Usage.__dataclass_fields__))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelRequest:
     """One call of a model: the same request always serialises to the same bytes.
 
@@ -112,21 +114,21 @@ class ModelRequest:
     epoch: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextDelta:
     """A piece of the answer as it arrives."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReasoningDelta:
     """A piece of the model's reasoning as it arrives."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """How a call went over the wire, as far as it is known.
 
@@ -141,7 +143,7 @@ class Trace:
     told: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Completed:
     """The end of a call: the whole assistant message, what it cost, why it stopped."""
 
@@ -153,7 +155,7 @@ class Completed:
     trace: Trace = Trace()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restarted:
     """A call that failed is made again: the deltas so far are void, the answer begins anew.
 
@@ -166,7 +168,7 @@ class Restarted:
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptRead:
     """How much of the prompt the model has read, in tokens, where a server tells."""
 

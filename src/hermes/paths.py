@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.provenance import Notice
 
 SUBFOLDERS = ("memories", "skills", "cache")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Home:
     """A HERMES_HOME: the owner's identity, memory, skills and configuration."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from hermes.frozen import frozen
 from hermes.prompts import prompt_text
 from hermes.provenance import Level, Notice, Origin, Passage, Span, digest_of
 from hermes.security.gate import admit
@@ -17,7 +18,7 @@ MODES = ("replace", "append")
 """What an override does to a hint; where both are given the first counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Platform:
     """One surface. `markdown` is what its readers see rendered; `max_message_chars` what one message holds.
 
@@ -82,7 +83,7 @@ BUILT_IN: tuple[Platform, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Platforms:
     """The built-in surfaces and those that plugins brought; of one name the registered one counts."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, Self
 
 from hermes.contracts import ModelProfile
 from hermes.errors import PromptError
+from hermes.frozen import frozen
 from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of, span_at
 
 __all__ = [
@@ -41,7 +42,7 @@ class Tier(StrEnum):
     VOLATILE = "volatile"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkDir:
     """The working directory, decided once. Without `authority` its project files are not instructions."""
 
@@ -50,7 +51,7 @@ class WorkDir:
     authority: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switches:
     """Which of the outside texts a prompt takes in."""
 
@@ -64,7 +65,7 @@ class Switches:
         return cls(identity=False, project_context=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptFacts:
     """All that a slot may know. `now` carries its time zone; `tools` are the names of the enabled tools."""
 
@@ -93,7 +94,7 @@ def shared(place: str, text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """One part of the prompt, as one slot gave it."""
 
@@ -123,7 +124,7 @@ class PromptSlot(Protocol):
     def passage(self, facts: PromptFacts) -> Passage: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptLayer:
     """The sections of one tier and their text."""
 
@@ -139,7 +140,7 @@ class PromptLayer:
         return digest_of(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptKey:
     """What a stored prompt was built from; while it is equal, the stored prompt is still good."""
 
@@ -150,7 +151,7 @@ class PromptKey:
     inputs: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemPrompt:
     """A built prompt. It never changes; `spans` cover `text` without a gap."""
 

@@ -8,11 +8,12 @@ import os
 import re
 import types
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from hermes.arguments import read_arguments
 from hermes.errors import ToolError
+from hermes.frozen import frozen
 from hermes.messages import Message, ToolSpec, Usage
 from hermes.provenance import Notice
 from hermes.tool_names import TOOL_NAMES
@@ -24,7 +25,7 @@ _PARAMETER = re.compile(r"^- `?([\w.]+)`?: (.+(?:\n  .+)*)$", re.M)
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolContext:
     """What a running call may know. `progress` shows a line to the person who waits, `ask` asks them.
 
@@ -42,7 +43,7 @@ class ToolContext:
     spent: Callable[[Usage], object] = field(default=str)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """What a call is about to do, so that it can be judged before it happens. Paths are absolute.
 
@@ -64,7 +65,7 @@ Planner = Callable[..., Plan]
 Close = Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """A tool. `parallel`: may run beside others of the same step. `effects`: changes something outside.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from hermes.frozen import frozen
 from hermes.messages import Annex, Message, ToolCall, Usage
 from hermes.provenance import Notice
 
@@ -31,7 +32,7 @@ __all__ = [
 Lasts = Literal["turn", "standing"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EphemeralOverlay:
     """Text added at the time of a call. A `standing` one is sent again only when it changes."""
 
@@ -39,7 +40,7 @@ class EphemeralOverlay:
     lasts: Lasts = "turn"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnRequest:
     """What a face asks for: the person's words and what its surface adds to them."""
 
@@ -49,21 +50,21 @@ class TurnRequest:
     system_message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextShown:
     """A piece of the answer."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReasoningShown:
     """A piece of the model's reasoning."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptProgress:
     """The model is still reading the prompt: so many tokens of all. Only slow readers tell."""
 
@@ -71,21 +72,21 @@ class PromptProgress:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerRestarted:
     """A call failed and is made again: the text shown since the last call is void."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolStarted:
     """A tool begins its work."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolFinished:
     """A tool has ended; `seconds` is how long it took."""
 
@@ -95,7 +96,7 @@ class ToolFinished:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolProgress:
     """A line about a tool that is at work; nothing of it reaches the model."""
 
@@ -103,14 +104,14 @@ class ToolProgress:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoticeShown:
     """Something a person must be told."""
 
     notice: Notice
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnEnded:
     """The end of a turn: the final answer, what it cost, why it ended."""
 
@@ -133,7 +134,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """Something the running turn wants a person to decide.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from hermes.bulkhead import behind_bulkhead_async
 from hermes.config.records import Config, DelegationConfig
 from hermes.errors import HermesError
+from hermes.frozen import frozen
 from hermes.prompt import Switches
 from hermes.provenance import Notice, Origin
 from hermes.tool_names import tools_of
@@ -31,7 +32,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kind:
     """A kind of sub-agent. It may inherit `identity`, `memory`, `preamble`, `project`, `skills`, `user`.
 

@@ -10,12 +10,12 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from hermes.agent.workdir import Project
 from hermes.errors import FileRefused
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin, Passage, Span, Trust
 from hermes.security.gate import admit
@@ -41,7 +41,7 @@ class Kernel(NamedTuple):
     machine: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Host:
     """The machine, as far as it stays the same between sessions; "" and 0 mean: not known or not so.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hermes.agent.context_kinds import ContextKind, Finder
 from hermes.agent.workdir import Project, find_project, main_checkout
 from hermes.config import Config
 from hermes.errors import TrustError
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice, Origin
@@ -15,7 +14,7 @@ from hermes.security.gate import quoted
 from hermes.security.trust import KnownProject, know_project, load_trust
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FirstUse:
     """A project that is not known yet: its root, and (path, digest) of each file that its prompt holds."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
 
 from hermes.agent.session import Session
 from hermes.config.records import CompactionConfig
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.provenance import Notice, Origin
 from hermes.sessions.contract import Store
 from hermes.turns import Ask, Question
@@ -24,7 +25,7 @@ _CHOICES: dict[str, Choice] = {"now": "now", "at the next boundary": "later", "n
 _SAID: dict[str, Choice] = {"now": "now", "yes": "now", "later": "later"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Price:
     """Tokens that are read anew though they are cached now, and what that adds in US dollars, if known.
 
@@ -88,7 +89,7 @@ async def decide(
 # -- staged -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Staged:
     """Something that waits for the next boundary: `epoch` is the one in which it was said, `at` when."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from hermes.agent.context_files import Expand
 from hermes.agent.workdir import Project
 from hermes.errors import FileRefused, Verdict
 from hermes.files import is_inside, read_file
+from hermes.frozen import frozen
 from hermes.provenance import Decision, Notice, Origin, Passage, digest_of
 from hermes.text import code_regions, decode
 
@@ -39,7 +39,7 @@ class _Found(NamedTuple):
     whole_line: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Importer:
     project: Project
     roots: tuple[str, ...]

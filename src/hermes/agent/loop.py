@@ -16,6 +16,7 @@ from hermes.agent.subdirectory_hints import Conversation, Hinted
 from hermes.bulkhead import behind_bulkhead
 from hermes.contracts import Model, ModelProfile
 from hermes.errors import ModelError
+from hermes.frozen import frozen
 from hermes.messages import (
     Annex,
     Completed,
@@ -41,7 +42,7 @@ from hermes.turns import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """`max_turns`: calls of the model in a turn, before the one grace call. `pressure`: of the window."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from hermes.frozen import frozen
 from hermes.messages import Annex, Message, Place
 from hermes.provenance import Notice, Origin, Passage, Trust, digest_of
 from hermes.security.gate import admit
@@ -53,7 +53,7 @@ TRUSTED = frozenset({"personality", "ephemeral", "tools changed", "model changed
 """Kinds whose text comes from the owner: where a model takes system messages later on, they may be one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """Where the overlays of one turn come from; "" and None are: nothing of that kind.
 

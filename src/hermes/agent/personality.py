@@ -6,9 +6,9 @@ A personality adds a tone to one session. It rides on the call as an overlay, ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from hermes.errors import UsageError
+from hermes.frozen import frozen
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice, Origin, Passage, Span, digest_of
 
@@ -36,7 +36,7 @@ PRESETS: Mapping[str, str] = {
 _FIELDS = ("system_prompt", "tone", "style", "description")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Personality:
     """A tone for a session. `description` is for the list; a `custom` text has still to pass the gate."""
 

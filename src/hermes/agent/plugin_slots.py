@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from hermes.frozen import frozen
 from hermes.plugins.hooks import PluginSection
 from hermes.plugins.plugins import Plugin, Plugins
 from hermes.prompt import PromptFacts, PromptSlot, Tier
 from hermes.provenance import Passage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PluginSlot:
     """A section of a plugin, at the end of its tier but before the session line."""
 
@@ -30,7 +29,7 @@ class PluginSlot:
         return self.plugins.section(self.plugin, self.section, facts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServersSlot:
     """The instructions of the MCP servers, behind all that the owner and the project say.
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hermes.agent.context_files import Loader, Reading
@@ -15,6 +15,7 @@ from hermes.agent.environment import Host, working_directory_lines
 from hermes.agent.workdir import find_project, resolve_cwd
 from hermes.errors import FileRefused
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.memory.scope import OWNER, MemoryScope, Target, memory_files
 from hermes.memory.snapshot import snapshot
 from hermes.paths import Home, get_hermes_home
@@ -151,7 +152,7 @@ def _project_files(workdir: WorkDir, home: Home, config: Config, limit: int, pol
     return Passage.joined("\n\n", [loader.load(kinds).with_notes(project.notices), note])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sources:
     """What the slots read from: the home, its configuration, the gate's policies, the host, the plugins.
 
@@ -178,7 +179,7 @@ class Sources:
         return usual
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _FromSources:
     """A slot that needs nothing but the sources. One record for all: records are what an import costs."""
 
@@ -337,7 +338,7 @@ class ProjectContextSlot(_FromSources):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkingDirectorySlot:
     """Where the agent works: what differs from checkout to checkout, after what does not."""
 
@@ -359,7 +360,7 @@ def memory_project(home: Home, cwd: WorkDir, *, new: bool = False) -> str:
     return find_project(cwd.path).root
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemorySlot:
     """The snapshots of the memory files of one kind that a conversation may see."""
 
@@ -380,7 +381,7 @@ class MemorySlot:
         return shown[0] if len(shown) == 1 else Passage.joined("\n\n", shown)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExternalMemorySlot:
     """The static block of the active external memory provider."""
 
@@ -399,7 +400,7 @@ class ExternalMemorySlot:
 _HEX = frozenset("0123456789abcdef-")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionLineSlot:
     """The tail of everything: when the session began, which it is, who answers."""
 

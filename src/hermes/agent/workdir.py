@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from functools import cache
 
 from hermes.errors import FileRefused, UsageError
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.prompt import WorkDir
 from hermes.provenance import Notice
 
 _POINTER_BYTES = 8_192
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project:
     """A working directory with its repository. `root` is the git root, or the directory itself."""
 

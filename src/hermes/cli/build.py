@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +20,7 @@ from hermes.agent.system_prompt import (
 from hermes.config.forms import nearest
 from hermes.contracts import ModelProfile
 from hermes.errors import ConfigError
+from hermes.frozen import frozen
 from hermes.paths import ensure_home
 from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice
@@ -38,7 +38,7 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """What the options ask for."""
 
@@ -50,7 +50,7 @@ class Asked:
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Built:
     """A prompt with all that it was built from. `notices` are those of home, configuration and prompt."""
 

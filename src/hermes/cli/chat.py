@@ -7,13 +7,13 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from hermes.cli.screen import can_draw, show_notices, wants_colour
 from hermes.errors import UsageError
+from hermes.frozen import frozen
 from hermes.providers.offers import offer_notices
 from hermes.run_agent import AIAgent
 
@@ -21,7 +21,7 @@ MODES = ("ask", "auto", "yolo")
 FORMATS = ("text", "json", "stream-json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What the options ask for. `tools` is `None` for all."""
 

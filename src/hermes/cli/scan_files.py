@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hermes.agent.context_kinds import KINDS
 from hermes.errors import FileRefused
 from hermes.files import is_inside, read_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import Origin, Passage, Trust, digest_of
 from hermes.security.gate import Weighed, findings_in, weigh
@@ -28,7 +28,7 @@ _NAMES = frozenset(
 _NOT_ENTERED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scanned:
     """One file after scanning. `done` says for each finding what the policy does about it."""
 
@@ -47,7 +47,7 @@ class Scanned:
         return self.outcome in ("blocked", "redacted")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """The policies that hold, and the one that was asked for; without one it goes by where a file lies."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
 from hermes.cli.lazy import LazyGroup
 from hermes.cli.screen import show_notices
 from hermes.config import Config, load_config
+from hermes.frozen import frozen
 from hermes.paths import Home, get_hermes_home
 from hermes.security.found import keep_found
 from hermes.security.policy import Policies
@@ -33,7 +32,7 @@ def group() -> None:
     """See, install and manage skills."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shelf:
     """The skills of the home with its configuration, as they are now."""
 

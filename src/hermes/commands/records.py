@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.run_agent import AIAgent
 
 Answer = Callable[["Conversation", str], Awaitable[str]]
@@ -33,7 +34,7 @@ class Conversation:
         return said
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """One command. `takes` names its argument for the help, "" for none.
 

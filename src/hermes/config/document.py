@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from hermes.frozen import frozen
 from hermes.provenance import Level
 
 MAX_BYTES = 256 * 1024
@@ -21,7 +22,7 @@ class Problem(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """The mapping in a file. `lines` knows on which line each key and item begins.
 

@@ -7,7 +7,6 @@ import copy
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hermes.config.document import MAX_BYTES, Document, Path
@@ -20,6 +19,7 @@ from hermes.config.schema import BY_NAME, FREE, SHORT, Key, unknown_text
 from hermes.config.splice import set_in, unset_in
 from hermes.errors import ConfigError, FileRefused
 from hermes.files import read_file, replace_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 
 _ENCODINGS = (
@@ -31,7 +31,7 @@ _ENCODINGS = (
 _PART = re.compile(r'"([^"]*)"|([^."]+)')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """What was written: the key, its value with secrets masked, and whether the file is new."""
 

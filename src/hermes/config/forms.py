@@ -239,17 +239,17 @@ def _entries(
     return MappingProxyType(kept)
 
 
-def frozen(value: Any) -> object:
+def fixed(value: Any) -> object:
     """A plain value of YAML as one that nobody can change."""
     if isinstance(value, dict):
-        return MappingProxyType({name: frozen(value[name]) for name in sorted(value)})
-    return tuple(frozen(item) for item in value) if isinstance(value, list) else value
+        return MappingProxyType({name: fixed(value[name]) for name in sorted(value)})
+    return tuple(fixed(item) for item in value) if isinstance(value, list) else value
 
 
 def _mapping(value: object, _: Complain) -> object:
     if not isinstance(value, dict):
         raise Malformed
-    return frozen(value)
+    return fixed(value)
 
 
 MAPPING = Form("a mapping", _mapping)

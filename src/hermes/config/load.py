@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from hermes.config.cache import parsed
 from hermes.config.document import MAX_BYTES, Document, Path
-from hermes.config.forms import Malformed, Place, frozen
+from hermes.config.forms import Malformed, Place, fixed
 from hermes.config.records import Config, plain
 from hermes.config.schema import BY_NAME, FREE, KEYS, SECTIONS, SHORT, Key, is_foreign, unknown_text
 from hermes.errors import FileRefused
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import Level, Notice, Origin, digest_of
 
@@ -30,7 +31,7 @@ NAMED = 40
 """Keys of another implementation that are named."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """A configuration with what is known of its file. `lines` names the line of each key that counts."""
 
@@ -63,7 +64,7 @@ def check(document: Document, path: str, digest: str = "") -> Reading:
     """Hold a document against the schema; each bad value falls back alone."""
     checking = _Checking(document, path, digest)
     values = checking.values()
-    free = {name: frozen(document.data[name]) for name in FREE if document.data.get(name) is not None}
+    free = {name: fixed(document.data[name]) for name in FREE if document.data.get(name) is not None}
     config = _config(values, MappingProxyType(free), checking.told())
     return Reading(config, document, checking.lines)
 

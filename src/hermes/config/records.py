@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from hermes.frozen import frozen
 from hermes.provenance import Notice, digest_of
 
 
@@ -27,28 +28,8 @@ def plain(value: object) -> object:
     return value
 
 
-class _Record:
-    """Equality and display for the records below.
-
-    Written once instead of generated for each: generating them is most of what this import costs.
-    """
-
-    __slots__: tuple[str, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]  # they hold mappings
-
-    def __repr__(self) -> str:
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
-        return f"{type(self).__name__}({values})"
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ModelConfig(_Record):
+@frozen
+class ModelConfig:
     """`model:`. `context_window` in tokens; `None` leaves it to what is known of the model."""
 
     default: str = ""
@@ -57,8 +38,8 @@ class ModelConfig(_Record):
     base_url: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AgentConfig(_Record):
+@frozen
+class AgentConfig:
     """`agent:`. A personality is a text, or a mapping of `system_prompt`, `tone`, `style`, `description`."""
 
     system_prompt: str = ""
@@ -71,8 +52,8 @@ class AgentConfig(_Record):
     timezone: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ContextConfig(_Record):
+@frozen
+class ContextConfig:
     """`context:`. `import_roots` are absolute paths."""
 
     kinds: tuple[str, ...] = ("hermes", "agents", "claude", "cursor")
@@ -80,8 +61,8 @@ class ContextConfig(_Record):
     import_roots: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MemoryConfig(_Record):
+@frozen
+class MemoryConfig:
     """`memory:`. Limits in characters, the time in seconds. `provider` "" is no memory beyond the session."""
 
     memory_enabled: bool = True
@@ -96,8 +77,8 @@ class MemoryConfig(_Record):
     honcho: Mapping[str, str] = field(default_factory=_nothing)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SkillsConfig(_Record):
+@frozen
+class SkillsConfig:
     """`skills:`. `dirs` are absolute paths; `index_tokens` None is 3,000 or 2 % of the window, the lesser."""
 
     disabled: tuple[str, ...] = ()
@@ -107,23 +88,23 @@ class SkillsConfig(_Record):
     bundled: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SecurityConfig(_Record):
+@frozen
+class SecurityConfig:
     """`security:`. `scan` maps a trust or scope to a mode for `high` and for `medium` findings."""
 
     scan: Mapping[str, Mapping[str, str]] = field(default_factory=_nothing)
     first_use: str = "notice"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SessionsConfig(_Record):
+@frozen
+class SessionsConfig:
     """`sessions:`. `url` names a PostgreSQL; empty is a file in the home."""
 
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ToolsConfig(_Record):
+@frozen
+class ToolsConfig:
     """`tools:`. `enabled` None means every tool that is on by default.
 
     The others decide what may run, and shape no prompt: `approval` is `ask`, `auto` or `yolo`, `allow` holds
@@ -136,8 +117,8 @@ class ToolsConfig(_Record):
     confine: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PluginsConfig(_Record):
+@frozen
+class PluginsConfig:
     """`plugins:`. `timeout` in seconds, for one call of a hook; `settings` by the name of the plugin."""
 
     enabled: tuple[str, ...] = ()
@@ -145,8 +126,8 @@ class PluginsConfig(_Record):
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class McpConfig(_Record):
+@frozen
+class McpConfig:
     """`mcp:`. Times in seconds."""
 
     servers: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
@@ -154,8 +135,8 @@ class McpConfig(_Record):
     call_timeout: float = 60.0
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CacheConfig(_Record):
+@frozen
+class CacheConfig:
     """`cache:`. Lifetimes by their names, "" for the provider's default.
 
     `keep_bodies`: for how many days, as `30d`, or of how many calls; None keeps all. `guard` is `tell`,
@@ -171,8 +152,8 @@ class CacheConfig(_Record):
     diagnostics: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CompactionConfig(_Record):
+@frozen
+class CompactionConfig:
     """`compaction:`. `threshold` is a part of the context window; the others count messages.
 
     `template` is what a summary must tell, "" for the built-in one.
@@ -184,8 +165,8 @@ class CompactionConfig(_Record):
     template: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LocalConfig(_Record):
+@frozen
+class LocalConfig:
     """`local:`. `context_window` is the most tokens of one; `states_mb` bounds what is kept on disk."""
 
     model_path: str = ""
@@ -194,8 +175,8 @@ class LocalConfig(_Record):
     states_mb: int = 512
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DelegationConfig(_Record):
+@frozen
+class DelegationConfig:
     """`delegation:`. `max_depth` 1: sub-agents send none; `max_chars` is for all reports of one call.
 
     `classes` maps a kind of sub-agent to a mapping of `inherit`, `tools`, `max_turns`, `model`.
@@ -208,8 +189,8 @@ class DelegationConfig(_Record):
     classes: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TelemetryConfig(_Record):
+@frozen
+class TelemetryConfig:
     """`telemetry:`. `endpoint` is an OTLP/HTTP receiver; empty leaves it to the SDK. `content` adds texts."""
 
     enabled: bool = False
@@ -217,8 +198,8 @@ class TelemetryConfig(_Record):
     content: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Config(_Record):
+@frozen
+class Config:
     """What config.yaml says, with the defaults where it says nothing or nothing usable.
 
     `platform_hints` maps a platform to a text or to a mapping of `append` and `replace`; `models` maps
@@ -270,8 +251,8 @@ class Config(_Record):
 DEFAULTS = Config()
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Environment(_Record):
+@frozen
+class Environment:
     """What the environment asks for, beside HERMES_HOME.
 
     `ephemeral_system_prompt` is added to each call; `no_color` as no-color.org has it; a `dumb_terminal`

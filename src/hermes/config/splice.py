@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hermes.config.document import Path
 from hermes.config.parser import compose, is_null, scalar
 from hermes.errors import ConfigError
+from hermes.frozen import frozen
 
 STEP = "  "
 
@@ -23,7 +23,7 @@ _PLAIN = re.compile(r"[A-Za-z_./~][\w./+@~-]*(?: [\w./+@~(][\w./+@~()-]*)*", re.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\U000e0000-\U000e007f]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """A key with its value in a mapping; all three are nodes of the parser."""
 

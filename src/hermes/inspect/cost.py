@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.messages import ToolSpec
 from hermes.prompt import SystemPrompt
 from hermes.providers.tokens import count_each, counting_method
@@ -14,7 +14,7 @@ from hermes.wire.economics import MILLION, Rates, first_that_pays, price_source
 TOOLS = "tool list"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One section. Dollars: `first` when it is written to the cache, `cached` for each call that reads it,
     `total` for all calls, `plain` for all without a cache, `change` for what is written again, with all that
@@ -31,7 +31,7 @@ class Row:
     change: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptCost:
     """A prompt with its tools as a bill over so many `calls` that come in time for the cache.
 

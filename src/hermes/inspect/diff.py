@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from dataclasses import dataclass
 from typing import Literal
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.prompt import Section, SystemPrompt, Tier
 from hermes.providers.tokens import count_tokens
 
 Change = Literal["same", "changed", "added", "removed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Side:
     """One of the two prompts, with the name a person gave it. Paths below `root` are shown relative to it."""
 
@@ -23,7 +23,7 @@ class Side:
     root: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SectionDiff:
     """One section in both prompts: what changed, what it weighs, why, and a unified diff of its lines."""
 
@@ -36,7 +36,7 @@ class SectionDiff:
     lines: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptDiff:
     """The comparison. `shared` characters at the head are equal, which a prompt cache can reuse."""
 

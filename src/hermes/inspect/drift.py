@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Literal, TypeVar
 
 from hermes.errors import UsageError
+from hermes.frozen import frozen
 from hermes.inspect.lock import SCOPES, KeptOut, Lock, LockedSection, LockedSource
 
 Change = Literal["new", "gone", "changed"]
@@ -16,7 +17,7 @@ CONTEXT = 2
 OLD_TEXT = "(the lock keeps no text; git does)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One line of a hunk. `sign` is "-", "+" or " "; the text of a locked line is not known."""
 
@@ -25,7 +26,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileDrift:
     """One file that gives other lines to the prompt than it did. Tokens are what it gives."""
 
@@ -38,7 +39,7 @@ class FileDrift:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecisionDrift:
     """A file of which something else was decided; "" means: it was not looked at, or it is loaded."""
 
@@ -48,7 +49,7 @@ class DecisionDrift:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SectionDrift:
     """A section whose text is another. `cause` is empty where files and decisions tell."""
 
@@ -59,7 +60,7 @@ class SectionDrift:
     cause: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drift:
     """All that differs. `before` and `after` are the tokens of the whole, `method` how they are counted."""
 

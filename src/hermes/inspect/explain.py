@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hermes.contracts import ModelProfile
 from hermes.errors import UsageError
+from hermes.frozen import frozen
 from hermes.prompt import Section, Span, SystemPrompt
 from hermes.provenance import digest_of
 from hermes.providers.tokens import count_tokens
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """One source inside a section: its lines that are in the prompt, and their size."""
 
@@ -27,7 +27,7 @@ class Part:
     transforms: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One section of a prompt. `share` is its part of all tokens, from 0 to 1."""
 
@@ -41,7 +41,7 @@ class Row:
     notices: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """A prompt as a table. `method` says how tokens were counted; the total counts the prompt as a whole."""
 
@@ -95,7 +95,7 @@ def _parts(section: Section, profile: ModelProfile) -> Iterator[Part]:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Culprit:
     """Who put a piece of text into the prompt. `line` is 0 where the source has no lines."""
 

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 
 from hermes.agent.prompt_builder import Sources
@@ -20,6 +20,7 @@ from hermes.config import Config
 from hermes.contracts import ModelProfile
 from hermes.errors import UsageError
 from hermes.files import is_inside
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.prompt import PromptFacts, Section, SystemPrompt, WorkDir
 from hermes.provenance import digest_of
@@ -52,7 +53,7 @@ _PASSING = ("line ends normalised", "imported by ")
 _SINCE = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LockFacts:
     """What a locked prompt is built from; a check builds from the same, whatever the machine prefers."""
 
@@ -68,7 +69,7 @@ class LockFacts:
     memory: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LockedSection:
     """One section: its size and the digest of its text."""
 
@@ -78,7 +79,7 @@ class LockedSection:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LockedSource:
     """What one file gives to one section. `marks` are its line numbers, each with the mark of its text.
 
@@ -99,7 +100,7 @@ class LockedSource:
         return self.section, self.path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptOut:
     """A file that was looked at and is not in the prompt, with the reason."""
 
@@ -112,7 +113,7 @@ class KeptOut:
         return self.section, self.path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lock:
     """A locked prompt. `method` says how tokens were counted, `hermes` which version wrote it."""
 
@@ -177,7 +178,7 @@ def take(facts: LockFacts, root: str, sources: Sources) -> Lock:
     return locked(build_system_prompt(slots, built_from), facts, profile, Places(root, sources.home))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """The directories that mean something on every machine."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
 from hermes.files import read_file
+from hermes.frozen import frozen
 
 State = Literal["loaded", "on demand", "ignored"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One place where an agent looks; see the head of rivals.toml."""
 
@@ -27,7 +27,7 @@ class Rule:
     chars: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agent:
     """An agent and its rules, as they were documented at `source` on the day `as_of`."""
 

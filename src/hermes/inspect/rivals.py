@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from hermes.agent.workdir import Project
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.inspect.rival_files import Disk, Look, Verdicts
 from hermes.inspect.rival_rules import Agent, State, agents
 from hermes.prompt import SystemPrompt
@@ -23,7 +23,7 @@ _HERMES_STATES: Mapping[str, State] = {
 _OTHER_KINDS = ("guidance", "skill", "skill category")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     """What one agent does with one file. Sizes are of what it takes in at the start: 0 when not loaded."""
 
@@ -33,7 +33,7 @@ class Load:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One file, and what each agent does with it, in the order of the agents."""
 
@@ -41,7 +41,7 @@ class Row:
     loads: tuple[Load, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """One agent with what it takes in at the start."""
 
@@ -54,7 +54,7 @@ class Column:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Survey:
     """Files against agents. `method` says how tokens were counted."""
 

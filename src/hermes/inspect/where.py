@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.prompt import Span, SystemPrompt
 from hermes.provenance import Decision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a run of the file stands in the prompt; offsets in characters, lines from 1."""
 
@@ -22,7 +22,7 @@ class Place:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Whereabouts:
     """The answer. `reason` says in words why a line is in the prompt or not."""
 

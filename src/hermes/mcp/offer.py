@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hermes.frozen import frozen
 from hermes.messages import ToolSpec
 from hermes.provenance import Notice, digest_of
 from hermes.security.foreign_tools import admitted_spec
@@ -43,7 +43,7 @@ class ServerTool(Tool):
         return {"arguments": given}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offered:
     """A tool of a server: as the model is told of it, and by the name that the server calls it."""
 

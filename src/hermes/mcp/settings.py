@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import urlsplit
 
 from hermes.config.masking import MASK, masked, names_secret
 from hermes.config.records import McpConfig, secret
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import Notice, Origin
 
@@ -19,7 +20,7 @@ _STDIO = frozenset({"command", "args", "env", "cwd"})
 _HTTP = frozenset({"url", "headers"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Server:
     """One server: a command that speaks over its standard input and output, or an address.
 

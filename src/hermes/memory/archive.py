@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from hermes.errors import FileRefused
 from hermes.files import list_directory, read_file
+from hermes.frozen import frozen
 
 NAME = "log.jsonl"
 _FULL = 1024 * 1024  # bytes; then a new file is begun
 _MOST = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One operation that changed a memory. All of one call share `change`; `undoes` names one that it undid.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from hermes.frozen import frozen
 from hermes.memory.entries import ids, size, tidy
 from hermes.memory.refusals import shrinks_too_much, why_not
 from hermes.memory.words import find, said_already
@@ -18,7 +18,7 @@ Judge = Callable[[str], str]
 _SHOWN = 160
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """One change. `entry` names the entry it is about, by id or text; `text` is what is to stand there.
 
@@ -33,7 +33,7 @@ class Operation:
     returning: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """What became of an operation. `old` and `new` are the texts before and after; `why` it was not done."""
 
@@ -53,7 +53,7 @@ class Outcome:
         return self.done and self.old != self.new
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """The entries of a memory at one moment, with their ids; `limit` in characters."""
 
@@ -83,7 +83,7 @@ class View:
         return f"{number}, {self.size:,} of {self.limit:,} characters ({self.percent} %), {self.free:,} free"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """The entries after operations, and what became of each of these."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import digest_of
 
@@ -22,7 +22,7 @@ _NAMES = {"memory": "MEMORY.md", "user": "USER.md"}
 _OF = {"global": "", "project": " of this project", "user": " of this user", "group": " of this group"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryScope:
     """Who talks, and where: what a face knows for certain, never what somebody says of themselves.
 
@@ -41,7 +41,7 @@ OWNER = MemoryScope()
 NOBODY = MemoryScope("direct")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryFile:
     """One memory: its file, heading, limit in characters, and the folder below `memories/`.
 

@@ -8,13 +8,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
 from hermes.errors import FileRefused, MemoryRefused
 from hermes.files import read_file, read_regular, replace_file, sync_directory
+from hermes.frozen import frozen
 from hermes.memory.archive import NAME, Record, last_change, read_records, write_records
 from hermes.memory.entries import is_separated, parse, render, tidy
 from hermes.memory.lock import Lock, locked, primitive
@@ -36,7 +36,7 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """What became of operations, and the memory after them."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import Notice
 
@@ -14,7 +14,7 @@ GROUP = "hermes.plugins"
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A plugin that could be enabled. `place` is its file, or the package and object of an entry point."""
 

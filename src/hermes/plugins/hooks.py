@@ -8,12 +8,12 @@ is slow or fails is left out with a notice. Of several plugins the one whose nam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pluggy
 
 from hermes.contracts import MemoryProvider
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.platforms import Platform
 from hermes.prompt import PromptFacts, Tier
@@ -29,7 +29,7 @@ Settings = Mapping[str, Any]
 """What config.yaml has under `plugins.settings.NAME`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """A person's message before it goes to the model."""
 
@@ -39,7 +39,7 @@ class Asked:
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PluginSection:
     """A section of the prompt. In the stable tier its text must be the same for every session."""
 

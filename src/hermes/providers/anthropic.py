@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.messages import Message, ModelRequest, ToolCall, ToolSpec
 from hermes.providers.alternation import opened_by_user
 from hermes.providers.canonical import arguments_json, foreign_json, json_bytes
@@ -22,7 +22,7 @@ OPAQUE = '{"anthropic":'
 _NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnthropicMessages:
     """The codec. Each tier is a system block of its own; the results of one step are one user message."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, Self
 
 from hermes.config.records import CacheConfig
 from hermes.contracts import CacheRules, Codec, ModelProfile
 from hermes.fragments import Fragments, Piece
+from hermes.frozen import frozen
 from hermes.messages import ModelRequest
 from hermes.provenance import Notice
 from hermes.providers.tokens import estimate_tokens
@@ -31,7 +31,7 @@ _ASSISTANT = b'{"role":"assistant"'
 _BLOCK = re.compile(rb'"type":"(?:text|tool_use|tool_result|thinking|redacted_thinking|function)"')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkPolicy:
     """What the owner wants: no marks at all, or these lifetimes, by name, for the prompt and the messages.
 
@@ -45,7 +45,7 @@ class MarkPolicy:
     ask: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marks:
     """Where marks stand: numbers of system blocks and of fragments, each with the mark's bytes."""
 
@@ -59,7 +59,7 @@ class WireCodec(Codec, Protocol):
     def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """What all requests of an epoch share: the head, where marks may stand in it, tokens up to each place."""
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from hermes.errors import ConfigError
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.providers.facts import registry
 
 Wire = Literal["openai-chat", "anthropic-messages"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Endpoint:
     """One provider, as endpoints.json and `providers:` of config.yaml have it.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hermes.config.records import secret
 from hermes.errors import ModelError
+from hermes.frozen import frozen
 from hermes.providers.endpoints import Endpoint
 
 SERVICE = "hermes"
@@ -16,7 +16,7 @@ Lookup = Callable[[str], str]
 """Gives a secret by name, or ""."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class Key:
     """A key and where it was found, such as `OPENAI_API_KEY`. It shows itself to nobody who prints it."""
 

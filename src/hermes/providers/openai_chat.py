@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hermes.contracts import CacheRules, ModelProfile
+from hermes.frozen import frozen
 from hermes.messages import Message, ModelRequest, ToolCall, ToolSpec
 from hermes.provenance import digest_of
 from hermes.providers.alternation import alternating
@@ -21,7 +22,7 @@ OPAQUE = '{"chat":'
 """How `Message.opaque` begins when it holds what a provider of this wire wants back beside the message."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenAiChat:
     """The codec, as an endpoint takes it.
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hermes.contracts import CacheRules, ModelProfile
 from hermes.errors import ModelError
 from hermes.fragments import Fragments
+from hermes.frozen import frozen
 from hermes.messages import (
     Completed,
     Message,
@@ -49,7 +50,7 @@ class BrokenPrefix(ModelError, AssertionError):
     """A request moved bytes that were already sent, and no epoch had ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One answer. `gate` is waited for before the first word; `error` is raised after the last one.
 

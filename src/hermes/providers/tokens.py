@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.text import well_formed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenCount:
     """`method` is for people; `exact` says that the encoding known to be the model's own counted.
 

@@ -7,10 +7,11 @@ import random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hermes.contracts import Codec, Model, ModelProfile
 from hermes.errors import ModelError
+from hermes.frozen import frozen
 from hermes.messages import ModelEvent, ModelRequest, Restarted
 
 PASSING = frozenset({"network", "overloaded", "rate"})
@@ -20,7 +21,7 @@ ITS_OWN = PASSING | {"auth", "other"}
 """Kinds of failures that another provider may not have."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetryPolicy:
     """How long to keep trying, in seconds: `patience` in all, waits from `first`, doubling, to `longest`.
 
@@ -47,7 +48,7 @@ class Retrying:
     def __init__(
         self,
         model: Model,
-        policy: RetryPolicy = RetryPolicy(),
+        policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - it is a value
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,

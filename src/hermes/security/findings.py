@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from hermes.frozen import frozen
 
 Severity = Literal["high", "medium", "low"]
 _SEVERITIES: dict[str, Severity] = {"high": "high", "medium": "medium", "low": "low"}
@@ -14,7 +15,7 @@ _SHOWN = 120
 _MOST_PER_ID = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One passage that tries to command the reader. Offsets are characters of the scanned text.
 

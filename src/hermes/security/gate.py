@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from hermes.bulkhead import behind_bulkhead
+from hermes.frozen import frozen
 from hermes.provenance import Notice, Origin, Passage, Span, digest_of
 from hermes.security.found import FOUND
 from hermes.security.policy import Policy
@@ -30,7 +31,7 @@ _LINES_NAMED = 4
 _HEADINGS_NAMED = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Admitted:
     """What the gate let through. A blocked text's passage is the block line; `redacted` counts lines."""
 

@@ -10,9 +10,9 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from hermes.frozen import frozen
 from hermes.security.expressions import compiled
 from hermes.security.literals import Search, narrow, signs
 from hermes.security.tables import look_alikes
@@ -38,7 +38,7 @@ _DRESS = (
 _SMALL_I_WITH_DOT, _FINAL_SIGMA = "\u0130", "\u03a3"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """A reading of a text, with the way back. `starts` are offsets in the view, `origins` in the original."""
 

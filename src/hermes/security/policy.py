@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
+from hermes.frozen import frozen
 from hermes.provenance import Trust
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class SecondOpinion(Protocol):
     def __call__(self, text: str, findings: tuple[Finding, ...]) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policy:
     """The mode for high and for medium findings; a low one never keeps anything out.
 
@@ -62,7 +62,7 @@ LENIENT = Policy(high="warn", medium="warn")
 _DEFAULTS: tuple[tuple[Trust | Scope, Policy], ...] = (("caller", LENIENT), ("third_party", STRICT))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policies:
     """One policy for each kind of trust, and for the scopes that have one of their own."""
 

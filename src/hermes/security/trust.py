@@ -13,11 +13,12 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from hermes.errors import FileRefused, TrustError
 from hermes.files import read_file, replace_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import Notice, Origin
 
@@ -26,7 +27,7 @@ KEPT_CHARS = 200_000
 """How much of an accepted text is kept for a later diff."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Acceptance:
     """One accepted file: the digest of its bytes, when, and what had been found in it. `date` is ISO 8601."""
 
@@ -37,7 +38,7 @@ class Acceptance:
     parts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownProject:
     """A project whose context files the owner knows of: its root, since when, the digests of its files."""
 
@@ -46,7 +47,7 @@ class KnownProject:
     digests: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trusted:
     """All that `trust.json` says. `notices` tell what in it cannot be used."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from hermes.files import is_inside
+from hermes.frozen import frozen
 from hermes.security.dangers import Danger, places
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ground:
     """The places that judgements are made from, all real paths. `hermes` is Hermes' own home,
     `temporary` holds what is made to be thrown away.

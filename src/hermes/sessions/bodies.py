@@ -6,9 +6,9 @@ What is taken away leaves its digest and length; messages, calls, usage and chai
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from hermes.frozen import frozen
 from hermes.provenance import digest_of
 from hermes.sessions.coding import GONE, stub, unpack
 from hermes.sessions.scripts import Script, fragments, key_of, moment
@@ -18,7 +18,7 @@ SOME = 20
 """So many sessions are looked through at a time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retention:
     """Bodies are kept for so many `days`, or those of the last `calls` of a session; None: all are."""
 

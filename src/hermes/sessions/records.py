@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from hermes.frozen import frozen
 from hermes.messages import Message, Role, Usage
 from hermes.text import well_formed
 
@@ -13,7 +14,7 @@ NO_CHAIN = ""
 """The chain of an epoch of which nothing was sent yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionRecord:
     """A session as it stands now. `prompt_json` is the frozen prompt, `tools` the frozen list as JSON.
 
@@ -35,7 +36,7 @@ class SessionRecord:
     state: str = "{}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredMessage:
     """A message with its place in the session; places count from 0 without a gap and are never used again."""
 
@@ -43,7 +44,7 @@ class StoredMessage:
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fragment:
     """Bytes as they were sent for the messages `first_seq` to `last_seq`.
 
@@ -60,7 +61,7 @@ class Fragment:
     length: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallRecord:
     """One call of the model: enough to make the body of its request again, byte for byte.
 
@@ -99,7 +100,7 @@ class CallRecord:
     provider: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EpochRecord:
     """The beginning of a run of calls of which each starts with all bytes of the one before."""
 
@@ -108,7 +109,7 @@ class EpochRecord:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """All that one step adds, stored in one durable transaction or not at all.
 
@@ -127,7 +128,7 @@ class Step:
     gone: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionSummary:
     """A line of a list of sessions. `updated` is when the last step was stored."""
 
@@ -143,7 +144,7 @@ class SessionSummary:
     calls: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFilter:
     """Which sessions are listed: an empty field lets all through; `title` is looked for without case."""
 
@@ -153,7 +154,7 @@ class SessionFilter:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A message that was found. `marks` are the places in `snippet` of what was looked for.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from hermes.frozen import frozen
 from hermes.security.expressions import compiled
 
 LONGEST = 64
@@ -33,7 +33,7 @@ _RUN = f"[{_PAIRED}]"
 _ASKED = re.compile(r'"([^"]*)"|(\S+)')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """Tokens that must stand in a row; with `begins` the last may go on."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from hermes.frozen import frozen
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value] | None"
 
@@ -13,7 +14,7 @@ FIRST_LINE = 2
 """The line of the file on which the YAML starts: after the fence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fields:
     """What front matter says, the lines of the file on which each top value stands, and what was repaired."""
 
@@ -22,7 +23,7 @@ class Fields:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """Front matter that cannot be used: the line of the file and the reason."""
 

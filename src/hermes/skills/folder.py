@@ -7,11 +7,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hermes.errors import FileRefused, SkillError
 from hermes.files import MAX_BYTES, is_inside, read_file, replace_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import digest_of
 
@@ -19,7 +19,7 @@ ARCHIVE = ".archive"
 """Where removed skills and files are kept, below the skills folder: `.archive/WHEN/category/name/…`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Removed:
     """A removed skill or file: its path below the skills folder, where it is kept, since when."""
 

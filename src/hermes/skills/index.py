@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.prompts import prompt_text
 from hermes.provenance import Decision, Notice, Origin, Passage, Span
 from hermes.security.gate import findings_in
@@ -38,7 +38,7 @@ def skills_index(
     return _index(library, here, off, _Frame(budget_tokens, more, pinned))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Frame:
     """What stands around the skills, and the room it leaves (in `budget.weight`)."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from typing import Literal
 
 from hermes.errors import FileRefused, SkillError
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import digest_of
 from hermes.security.gate import findings_in
@@ -30,7 +31,7 @@ Weight = Literal["fine", "ask", "refused"]
 _PROGRAMS = (".sh", ".py", ".js", ".ts", ".rb", ".pl", ".ps1", ".bat", ".cmd", ".exe", ".so", ".dll", ".jar")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A finding of the gate in one file."""
 
@@ -39,7 +40,7 @@ class Found:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Offer:
     """One skill of a source, as it would be installed, and all there is to be said of it.
 
@@ -221,7 +222,7 @@ def digest_of_files(files: dict[str, bytes]) -> str:
     return digest_of("\n".join(f"{name}\0{digest_of(files[name])}" for name in sorted(files)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Installed:
     """What is recorded of an installed skill, and whether its files are still those that were installed."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.provenance import Decision, Verdict
 from hermes.skills.records import ALWAYS, OS, Conditions, Library, Skill
 from hermes.text import well_formed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """Where skills are to be offered. `toolsets` None: not known, so nothing is concluded from them."""
 

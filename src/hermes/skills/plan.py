@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Literal, NamedTuple
 
+from hermes.frozen import frozen
 from hermes.skills.budget import TOKEN, fair_share, shortened, weight
 from hermes.skills.records import Category, Skill, one_line
 
@@ -37,7 +37,7 @@ class Group(NamedTuple):
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """Everything offered, in the order of the index."""
 

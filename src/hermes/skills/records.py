@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple
 
+from hermes.frozen import frozen
 from hermes.provenance import Decision, Notice, Origin, Trust, Verdict
 from hermes.security.policy import Policies
 from hermes.text import well_formed
@@ -130,7 +131,7 @@ class Category(NamedTuple):
         return Origin("skill category", path, self.digest, self.first_line, self.last_line, self.trust)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unresolved:
     """Why a name leads to no skill, for the person or the model that asked, and what it may have meant."""
 
@@ -138,7 +139,7 @@ class Unresolved:
     candidates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Library:
     """`skills` load under their bare names, `shadowed` only under their addresses; both are sorted.
 

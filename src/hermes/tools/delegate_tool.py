@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from hermes.frozen import frozen
 from hermes.messages import Usage
 from hermes.tooling import Tool, ToolContext, ToolError, tool
 
@@ -14,7 +15,7 @@ MOST_TASKS = 16
 DEFAULT_KIND = "default"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Errand:
     """One piece of work for a sub-agent. `label` is its name for the person: `explore 2`."""
 
@@ -23,7 +24,7 @@ class Errand:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """What a sub-agent gave back. `reason` is why its turn ended; `problem` tells what went wrong."""
 

@@ -10,10 +10,10 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hermes.errors import FileRefused
 from hermes.files import read_file, replace_file
+from hermes.frozen import frozen
 from hermes.text import BOMS
 from hermes.tooling import ToolError
 
@@ -23,7 +23,7 @@ _FOREIGN = re.compile("[\udc80-\udcff]")
 _ENDS = re.compile("\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileText:
     """The text of a file. `raw` has its own line ends; bytes that are no UTF-8 stand in it as surrogates."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from hermes.config import Config
 from hermes.errors import FileRefused, SkillError
 from hermes.files import is_inside, read_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.security.policy import Policies
 from hermes.skills import folder
@@ -24,7 +24,7 @@ _SEEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wish:
     """The arguments of a call, beside its action."""
 
@@ -42,7 +42,7 @@ class Wish:
         return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Desk:
     """Where skills are written."""
 

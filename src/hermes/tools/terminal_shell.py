@@ -7,14 +7,15 @@ import os
 import re
 import shlex
 import signal
-from dataclasses import dataclass
+
+from hermes.frozen import frozen
 
 KEPT_DAYS = 7
 _SESSION = re.compile(r"[0-9a-f]{12}")
 """What the folder of a session's terminal is named, beside those of others."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shell:
     """A place where commands run. `state` is a file that the last command left; `cwd` is where it begins."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from hermes.frozen import frozen
 
 Said = Literal["same", "changed", "not found", "unavailable", "pending"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Told:
     """`where` is the part that changed, in the provider's word without `_changed`; `missed` in tokens."""
 

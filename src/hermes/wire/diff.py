@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the typed stubs leave it out
 from typing import Any, Literal, NamedTuple
 
+from hermes.frozen import frozen
 from hermes.prompt import SystemPrompt
 from hermes.providers.accounting import common_length
 from hermes.wire.blocks import Block, fragment_blocks, head_blocks
@@ -31,7 +32,7 @@ class Located(NamedTuple):
     piece: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """The first difference. `offset` counts bytes of the newer body without marks.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.messages import Usage
 from hermes.providers.facts import table_date
 from hermes.sessions.records import CallRecord
@@ -108,7 +109,7 @@ def unpriced(profile: ModelProfile) -> str:
 # -- bills ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bill:
     """Calls and what they cost, in dollars, `without` a cache too; `None` where no price is known.
 

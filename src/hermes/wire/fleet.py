@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.prompt import SystemPrompt
 from hermes.provenance import digest_of
 from hermes.providers.accounting import common_length
@@ -20,7 +20,7 @@ LONGEST = 48
 """So many characters of a difference are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """One tool or section of a session's prompt. `source` says of a character where it comes from."""
 
@@ -41,7 +41,7 @@ class Piece:
         return f"{span.origin.path}:{line}" if span.origin.path and line else span.origin.place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A session with the pieces of its prompt, in the order in which a provider reads them."""
 
@@ -54,7 +54,7 @@ class Member:
         return sum(p.tokens for p in self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Split:
     """What parts the sessions of a group: the piece, where its text differs first, and the texts there.
 
@@ -71,7 +71,7 @@ class Split:
     saving: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Sessions of one model whose prompts begin alike: `shared` tokens of `whole`, the longest of them.
 

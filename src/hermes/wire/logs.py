@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hermes.errors import UsageError
+from hermes.frozen import frozen
 from hermes.messages import Usage
 from hermes.provenance import digest_of
 from hermes.providers import anthropic_answer, openai_answer
@@ -31,7 +32,7 @@ SESSION = ("session_id", "session", "conversation_id", "thread_id", "trace_id")
 _SETTINGS = frozenset(("tools", "system", "instructions", "messages", "input", "cache_control"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Logged:
     """One call of a log: the line it stands on, the conversation it belongs to, and what was sent."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hermes.frozen import frozen
 from hermes.messages import Annex
 from hermes.prompt import SystemPrompt
 from hermes.sessions.contract import Store
@@ -28,7 +29,7 @@ REWRITTEN = frozenset(
 """What is said at the tail here and stands in the system text elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Past:
     """The calls of a session. `said` holds for a call what was newly said at the tail, `prompts` the prompt
     of each call; `lost` calls are left out, since what they sent is kept no longer.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hermes.contracts import CacheRules, ModelProfile
+from hermes.frozen import frozen
 from hermes.messages import Usage
 from hermes.providers.tokens import estimate_tokens
 from hermes.wire.blocks import is_mark, lifetime_of
@@ -25,7 +26,7 @@ TIPS = 8
 """So many ends of earlier requests are remembered for caches that keep whole prefixes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prediction:
     """Tokens that should be read from the cache, written to it, and neither; and why not more are read.
 
@@ -53,7 +54,7 @@ class _Entry:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Tip:
     """The end of an earlier request: its prefix, its last block, from when on it can be read, its tokens."""
 

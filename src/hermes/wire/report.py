@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.wire.review import Entry
 from hermes.wire.verdict import CALM, Cause
 
@@ -22,7 +22,7 @@ ORDER: tuple[Cause, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sum:
     """Calls that came to the same end. `cost` is None when a price is not known."""
 
@@ -31,7 +31,7 @@ class Sum:
     cost: float | None = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """Tokens of the calls of a session; `shares` is for each call how much of its input was cached.
 

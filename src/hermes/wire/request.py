@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from hermes.frozen import frozen
 from hermes.messages import Usage
 from hermes.sessions.records import CallRecord
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wire:
     """One call. `head + b",".join(fragments) + tail` is the body, into which `marks` were put.
 

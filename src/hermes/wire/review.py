@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from hermes.contracts import ModelProfile
 from hermes.errors import PromptError, StoreError
+from hermes.frozen import frozen
 from hermes.prompt import SystemPrompt
 from hermes.sessions.contract import Store
 from hermes.wire.blocks import is_mark
@@ -20,7 +21,7 @@ ProfileFor = Callable[[str, str], ModelProfile]
 """What is known of a model, by its name and provider."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A call, what was to be expected, and what became of it."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.messages import Usage
 from hermes.wire.economics import MARGIN, MILLION, Rates, Tokens, dollars, pings_that_pay
 from hermes.wire.layout import Measure
@@ -17,7 +18,7 @@ from hermes.wire.review import ProfileFor
 from hermes.wire.transcode import transcoded
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """What sessions used under one policy. `cost` in US dollars, `None` where prices are not known.
 
@@ -51,7 +52,7 @@ class Outcome:
         return self.calls > 0 and not self.abstained
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counting:
     """How many tokens a block is: by a `measure` that counts as the provider does, or by estimates, times
     `factor`, which give way to what the provider counted wherever it counted the same bytes.
@@ -73,7 +74,7 @@ class Counting:
         return Forecaster(profile.cache, lambda block: factor * estimate(block))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """One simulated call, with what is used for it in `wire.usage`; `price` in dollars, `None` if unknown."""
 
@@ -205,7 +206,7 @@ def compare(pasts: Iterable[Past], ways: Sequence[Policy], profile_for: ProfileF
 # -- what to do -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Advice:
     """What to set, if anything, and the arithmetic in words. `saved` in dollars over these sessions."""
 

@@ -5,10 +5,10 @@ Nothing is guessed: where what is known fits several causes, the verdict is `unk
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from hermes.contracts import ModelProfile
+from hermes.frozen import frozen
 from hermes.prompt import SystemPrompt
 from hermes.wire.diff import Difference, first_difference
 from hermes.wire.economics import MILLION, Rates
@@ -33,7 +33,7 @@ CALM: tuple[Cause, ...] = ("hit", "first", "no cache")
 """Causes that blame nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """What became of one call. Tokens: `read` and `written` as reported, `expected` by the rules, `missed`.
 
@@ -60,7 +60,7 @@ class Verdict:
         return self.cause in CALM
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Finding:
     cause: Cause
     because: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from hermes.frozen import frozen
 from hermes.messages import Annex, Message
 from hermes.prompts import prompt_text
 
@@ -18,7 +19,7 @@ LONG = 4000
 Size = Callable[[Message], int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """A conversation in four parts. `cut` is what an account takes the place of.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import Heading, Markdown
@@ -15,6 +14,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from hermes.cli.screen import plain, plain_lines
+from hermes.frozen import frozen
 
 WIDEST = 120
 """Columns that prose takes at most: longer lines are hard to read."""
@@ -38,7 +38,7 @@ class _Markdown(Markdown):
     elements = {**Markdown.elements, "heading_open": _Heading}  # noqa: RUF012 - as the class it extends
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pen:
     """Draws for a terminal of `width` columns; without `colour` only bold and the like are used."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
+
+from hermes.frozen import frozen
 
 HELP = """\
 Enter sends, and while the agent works it queues the next message.
@@ -20,7 +21,7 @@ Tab, @               completes commands, their arguments, and files after an @
 Up, Ctrl-R           what was typed before"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Actions:
     """What a conversation does for a key. `asks` tells whether a question waits."""
 

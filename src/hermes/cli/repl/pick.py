@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -15,9 +14,10 @@ from prompt_toolkit.output import ColorDepth
 from hermes.cli.repl.screen import terminal_output
 from hermes.cli.repl.status import fit
 from hermes.cli.screen import plain
+from hermes.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """One of the many: what it stands for, and the line that is shown."""
 

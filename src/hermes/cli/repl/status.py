@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prompt_toolkit.utils import get_cwidth
 
 from hermes.cli.screen import plain
+from hermes.frozen import frozen
 from hermes.messages import Usage
 from hermes.wire.economics import dollars
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Status:
     """What the line tells. `used` and `window` in tokens, `spent` in dollars; `last`: of the last call."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from hermes.frozen import frozen
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
 LONGEST = 24
 """Lines of an open code block that are kept back; a longer one is given away in pieces."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """Markdown that can be drawn by itself. `joined`: it goes on from the one before."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from hermes.agent.prompt_builder import Sources
 from hermes.agent.workdir import Project
+from hermes.frozen import frozen
 from hermes.prompt import SystemPrompt
 from hermes.provenance import Level
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """One thing found. `remedy` says in one line what to do; it is empty for what is only told.
 
@@ -24,7 +24,7 @@ class Problem:
     removable: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terminal:
     """How this process talks to the person: the encoding of its output, and that of the locale."""
 
@@ -32,7 +32,7 @@ class Terminal:
     locale_encoding: str = "utf-8"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patient:
     """All that the checks look at. `now` is the time in seconds; the prompt is the one built here."""
 
@@ -46,7 +46,7 @@ class Patient:
 Check = Callable[[Patient], Iterable[Problem]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """What one check found."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from hermes.errors import UsageError
+from hermes.frozen import frozen
 from hermes.inspect.lint.finding import Finding
 
 _FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """One finding of a baseline, with enough to say what it was."""
 
@@ -22,7 +22,7 @@ class Known:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """Findings against a baseline: the new ones, how many are known, and entries that nothing answers to."""
 

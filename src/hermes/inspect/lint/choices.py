@@ -6,10 +6,11 @@ To add one, add a row. An option is a pattern for the words that name it; a `mea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from hermes.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """A question with answers that exclude one another.
 
@@ -34,7 +35,7 @@ class Choice:
         return tuple(max(re.findall("[a-z]+", way), key=len, default="") for way in plain)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measure:
     """A question whose answer is a number: the groups `value`, and `least` when it is only a lower bound."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.inspect.lint.finding import Finding, Place, finding
 from hermes.inspect.lint.subject import Source, Subject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """In tokens, lines, and shares from 0 to 1."""
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from hermes.frozen import frozen
 from hermes.provenance import digest_of
 
 Level = Literal["error", "warning", "note"]
@@ -13,7 +14,7 @@ LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 """The gravest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One rule: its id, `family-name`, its usual level, and what it looks for."""
 
@@ -73,7 +74,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One thing to mend. `tokens` is what it costs in the prompt, 0 where that makes no sense.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Self
 
+from hermes.frozen import frozen
 from hermes.inspect.lint.tree import Tree
 
 _TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)", re.M)
@@ -21,7 +21,7 @@ _JUST_UNKNOWN = re.compile(r"^(?:import|mod)\b", re.M)
 _MOST_FILES = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manifests:
     """The names a project defines; an empty set of `found` files means that there is none of the kind."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from hermes.frozen import frozen
 from hermes.text import front_matter
 
 LineKind = Literal["text", "bullet", "heading", "table", "blank", "code", "fence", "matter", "comment"]
@@ -55,7 +55,7 @@ class Statement(NamedTuple):
     bullet: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A parsed rule file."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hermes.frozen import frozen
 from hermes.inspect.lint.finding import Finding, finding
 from hermes.inspect.lint.markdown import Statement
 from hermes.inspect.lint.subject import Source, Subject
@@ -28,7 +28,7 @@ _TELLING = frozenset(["not", "no", "never", "without", "except", "unless", "only
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rule:
     source: Source
     statement: Statement

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from hermes.errors import FileRefused, Verdict
 from hermes.files import is_inside, read_file
+from hermes.frozen import frozen
 from hermes.inspect.lint.finding import Place
 from hermes.inspect.lint.markdown import Document, Line, Statement, parse
 from hermes.inspect.lint.tree import Tree
@@ -23,7 +23,7 @@ _NO_FILE = frozenset({"missing", "off", "not trusted"})
 HOME = "~HERMES_HOME"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """One file that was looked at for the prompt.
 
@@ -75,7 +75,7 @@ class Source:
         return Place(self.file, line.number, start + 1, end + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subject:
     """All that the rules look at. `window` is the model's context window in tokens, None when not known."""
 

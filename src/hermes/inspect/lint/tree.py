@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from typing import Self
 
 from hermes.errors import FileRefused
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.inspect.lint.globs import ignore_pattern
 from hermes.text import decode
 
@@ -20,7 +20,7 @@ _SKIPPED = frozenset({
 _AT_MOST = 200_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tree:
     """Paths are relative to `root`, with `/`. `stems` are those of files without their ending.
 

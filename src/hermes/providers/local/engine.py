@@ -14,11 +14,11 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from hermes.errors import FileRefused, ModelError
 from hermes.files import read_file
+from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import digest_of
 from hermes.providers.http1 import HttpFailure, Pool
@@ -30,7 +30,7 @@ POLL_SECONDS = 0.03
 MAX_LOG_BYTES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """What a server is started with. `ram_mb` is for prompts of other sessions, beside the newest one.
 
@@ -44,7 +44,7 @@ class Settings:
     patience: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """Where a server is. `url` has no path; `key` is known to the owner of the home alone."""
 

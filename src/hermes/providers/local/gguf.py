@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from hermes.errors import ConfigError
+from hermes.frozen import frozen
 
 _MAGIC = b"GGUF"
 _STRING, _ARRAY = 8, 9
@@ -29,7 +29,7 @@ _MOST = 1 << 24
 """No text, and no list, of a sound head is longer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GgufFacts:
     """`window` is what the model was trained for, in tokens; 0 when the file does not tell."""
 

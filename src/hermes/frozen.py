@@ -1,0 +1,125 @@
+"""Frozen records: what `dataclass(frozen=True, slots=True)` makes, made quickly.
+
+`dataclass` writes and compiles six functions for each class. That takes 0.4 ms, and for all classes together
+a third of the time of a short command. Here what all records do alike is written once, and a constructor is
+compiled when the first record of its class is made. `replace`, `fields`, `asdict`, patterns work as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from operator import attrgetter
+from typing import Any, NoReturn, TypeVar, dataclass_transform
+
+T = TypeVar("T")
+_NO_SLOT = ("__dict__", "__weakref__")
+"""What a class has in place of slots."""
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: type[T]) -> type[T]:
+    """The class as a frozen record, equal and hashed by value; it comes from no other record.
+
+    What it says itself of its equality, hash and display stands.
+    """
+    own = {name: thing for name, thing in vars(cls).items() if name not in _NO_SLOT}
+    names = tuple(cls.__annotations__)
+    given = {name: own.pop(name, MISSING) for name in names}
+    compared = tuple(n for n in names if not isinstance(given[n], Field) or given[n].compare)
+    taken = tuple(n for n in names if not isinstance(given[n], Field) or given[n].init)
+    equal, hashed = _by_value(compared)
+    if own.get("__hash__") is None:
+        own["__hash__"] = hashed
+    alike = {"__eq__": equal, "__match_args__": taken, "__dataclass_fields__": _Fields(given), **_ALIKE}
+    kind: Any = type(cls)
+    made = kind(cls.__name__, cls.__bases__, {**alike, **own, "__slots__": names})
+    made.__qualname__ = cls.__qualname__
+    made.__init__ = _at_first(made, given)
+    return made  # type: ignore[no-any-return]
+
+
+def _by_value(names: tuple[str, ...]) -> tuple[Callable[..., object], Callable[..., int]]:
+    value: Callable[[object], object] = attrgetter(*names) if names else lambda _: ()
+
+    def equal(self: object, other: object) -> object:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return value(self) == value(other)
+
+    return equal, lambda self: hash(value(self))
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _refuse(self: object, name: str, *_: object) -> NoReturn:
+    raise FrozenInstanceError(f"{type(self).__qualname__}.{name} is frozen; make another with replace()")
+
+
+def _getstate(self: Any) -> tuple[object, ...]:
+    return tuple(getattr(self, name) for name in self.__slots__)
+
+
+def _setstate(self: Any, state: tuple[object, ...]) -> None:
+    for name, value in zip(self.__slots__, state, strict=True):
+        object.__setattr__(self, name, value)
+
+
+_ALIKE: Mapping[str, Callable[..., object]] = {
+    "__repr__": _repr,
+    "__setattr__": _refuse,
+    "__delattr__": _refuse,
+    "__getstate__": _getstate,
+    "__setstate__": _setstate,
+}
+
+
+class _Fields:
+    """The fields as `dataclasses` describes them; they are made when someone asks."""
+
+    def __init__(self, given: Mapping[str, object]) -> None:
+        self._given = given
+
+    def __get__(self, instance: object, owner: Any) -> Mapping[str, Field[Any]]:
+        defaults = {name: value for name, value in self._given.items() if value is not MISSING}
+        words = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, "__doc__": ""}
+        like: Any = type(owner.__name__, (), {**defaults, **words})
+        plain = dataclass(init=False, repr=False, eq=False, match_args=False)(like)
+        owner.__dataclass_fields__ = plain.__dataclass_fields__
+        return owner.__dataclass_fields__  # type: ignore[no-any-return]
+
+
+def _at_first(cls: Any, given: Mapping[str, object]) -> Callable[..., None]:
+    """A constructor that makes way for the one it compiles."""
+
+    def init(self: object, *values: object, **named: object) -> None:
+        cls.__init__ = _constructor(cls, given)
+        cls.__init__(self, *values, **named)
+
+    return init
+
+
+def _constructor(cls: Any, given: Mapping[str, Any]) -> Callable[..., None]:
+    """What takes a value for each field and puts it into its slot."""
+    scope: dict[str, Any] = {"_MISSING": MISSING}
+    takes, lines = ["self"], []
+    for i, (name, first) in enumerate(given.items()):
+        told = first if isinstance(first, Field) else field(default=first)
+        default, make = told.default, told.default_factory
+        scope |= {f"_default{i}": default, f"_make{i}": make, f"_set{i}": getattr(cls, name).__set__}
+        value = name if told.init else f"_default{i}"
+        if make is not MISSING:
+            value = f"_make{i}() if {name} is _MISSING else {name}" if told.init else f"_make{i}()"
+            scope[f"_default{i}"] = MISSING
+        if told.init:
+            takes.append(f"{name}=_default{i}" if default is not make else name)
+        if told.init or default is not make:
+            lines.append(f"_set{i}(self, {value})")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    text = f"def init({', '.join(takes)}):\n " + "\n ".join(lines or ["pass"])
+    exec(text, scope)  # noqa: S102 - made of the names of fields
+    return scope["init"]  # type: ignore[no-any-return]
