@@ -144,3 +144,18 @@ def test_it_can_be_copied_and_kept() -> None:
     assert pickle.loads(pickle.dumps(bag)) == bag
     assert copy.deepcopy(bag) == bag
     assert copy.deepcopy(bag).things is not bag.things
+
+
+class Louder(Pair):
+    """It has no fields of its own."""
+
+    def told(self) -> str:
+        return self.right.upper()
+
+
+def test_a_class_that_comes_from_it_has_its_fields() -> None:
+    louder = replace(Louder(1), right="x")
+
+    assert louder.told() == "X"
+    assert asdict(louder) == {"left": 1, "right": "x"}
+    assert louder != Pair(1, "x")

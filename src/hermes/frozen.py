@@ -31,11 +31,12 @@ def frozen(cls: type[T]) -> type[T]:
     equal, hashed = _by_value(compared)
     if own.get("__hash__") is None:
         own["__hash__"] = hashed
-    alike = {"__eq__": equal, "__match_args__": taken, "__dataclass_fields__": _Fields(given), **_ALIKE}
+    alike = {"__eq__": equal, "__match_args__": taken, **_ALIKE}
     kind: Any = type(cls)
     made = kind(cls.__name__, cls.__bases__, {**alike, **own, "__slots__": names})
     made.__qualname__ = cls.__qualname__
     made.__init__ = _at_first(made, given)
+    made.__dataclass_fields__ = _Fields(made, given)
     return made  # type: ignore[no-any-return]
 
 
@@ -80,16 +81,16 @@ _ALIKE: Mapping[str, Callable[..., object]] = {
 class _Fields:
     """The fields as `dataclasses` describes them; they are made when someone asks."""
 
-    def __init__(self, given: Mapping[str, object]) -> None:
-        self._given = given
+    def __init__(self, cls: Any, given: Mapping[str, object]) -> None:
+        self._cls, self._given = cls, given
 
-    def __get__(self, instance: object, owner: Any) -> Mapping[str, Field[Any]]:
-        defaults = {name: value for name, value in self._given.items() if value is not MISSING}
-        words = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, "__doc__": ""}
-        like: Any = type(owner.__name__, (), {**defaults, **words})
+    def __get__(self, record: object, owner: object) -> Mapping[str, Field[Any]]:
+        cls, defaults = self._cls, {n: value for n, value in self._given.items() if value is not MISSING}
+        words = {"__annotations__": cls.__annotations__, "__module__": cls.__module__, "__doc__": ""}
+        like: Any = type(cls.__name__, (), {**defaults, **words})
         plain = dataclass(init=False, repr=False, eq=False, match_args=False)(like)
-        owner.__dataclass_fields__ = plain.__dataclass_fields__
-        return owner.__dataclass_fields__  # type: ignore[no-any-return]
+        cls.__dataclass_fields__ = plain.__dataclass_fields__
+        return cls.__dataclass_fields__  # type: ignore[no-any-return]
 
 
 def _at_first(cls: Any, given: Mapping[str, object]) -> Callable[..., None]:

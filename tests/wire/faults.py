@@ -154,18 +154,21 @@ def one_gone(messages: list[Message]) -> list[Message]:
     return [*messages[:2], *messages[6:]]
 
 
-@dataclass(frozen=True)
 class Rewriting(AnthropicMessages):
     """A codec that writes the same messages in other bytes."""
 
-    old: bytes = b""
-    new: bytes = b""
+    __slots__ = ("_new", "_old")
+
+    def __init__(self, old: bytes, new: bytes) -> None:
+        super().__init__()
+        object.__setattr__(self, "_old", old)
+        object.__setattr__(self, "_new", new)
 
     def fragments(
         self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""
     ) -> tuple[bytes, ...]:
         made = AnthropicMessages.fragments(self, messages, profile, after)
-        return tuple(f.replace(self.old, self.new) for f in made)
+        return tuple(f.replace(self._old, self._new) for f in made)
 
 
 def with_image(data: str) -> bytes:
