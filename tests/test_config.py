@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,13 @@ cache:
                 }
             },
             free={"gateway": {"a": (1, {"b": None})}},
+            lines={
+                "agent.system_prompt": (5, 6),
+                "platform_hints.slack": (23, 23),
+                "platform_hints.sms": (24, 24),
+                "platform_hints.sms.append": (24, 24),
+                "platform_hints.sms.replace": (24, 24),
+            },
         )
 
     @pytest.mark.parametrize(
@@ -202,7 +210,7 @@ cache:
             inner = tree.setdefault(section, {}) if last else tree
             assert isinstance(inner, dict)
             inner[last or section] = plain(key.default)
-        assert config(json.dumps(tree)) == DEFAULTS
+        assert config(json.dumps(tree)) == replace(DEFAULTS, lines={"agent.system_prompt": (1, 1)})
 
 
 class TestBadValues:

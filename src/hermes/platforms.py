@@ -131,12 +131,13 @@ def resolve_hint(
     platforms: Platforms | None = None,
     policies: Policies | None = None,
     path: str = "config.yaml",
+    lines: Mapping[str, tuple[int, int]] | None = None,
 ) -> Passage:
     """The hint for a platform after its entry of `platform_hints`, with notices about that entry.
 
     An appended text follows after a blank line. A malformed or blocked entry leaves the hint as it was; a
     platform that nobody knows has no hint of its own. `overrides` holds the values as the file at `path`
-    gave them. Never raises.
+    gave them, `lines` where it has them. Never raises.
     """
     rules = policies or Policies()
     row = (platforms or Platforms()).get(platform)
@@ -146,7 +147,8 @@ def resolve_hint(
         return hint
     key = f"platform_hints.{name}"
     mode, text, problems = _read_override(key, overrides[name])
-    origin = Origin("config", path, digest_of(text), trust="owner")
+    place = (lines or {}).get(key if isinstance(overrides[name], str) else f"{key}.{mode}", (0, 0))
+    origin = Origin("config", path, digest_of(text), *place, trust="owner")
     hint = hint.with_notes(Notice(level, problem, origin) for level, problem in problems)
     if not mode:
         return hint

@@ -12,6 +12,7 @@ from hermes.contracts import ModelProfile
 from hermes.errors import PromptError
 from hermes.frozen import frozen
 from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of, span_at
+from hermes.text import well_formed
 
 __all__ = [
     "Decision",
@@ -209,20 +210,25 @@ class SystemPrompt:
         """A form that `from_json` turns into an equal prompt; equal prompts give equal bytes.
 
         With an indent it is for people to read; without, it is all ASCII, so that one ideograph does not
-        double what it takes in memory.
+        double what it takes in memory. So it is, too, where a file's name is no text that can be encoded.
         """
         import json
 
         body = {"format": FORMAT, "key": self.key, "digest": self.digest, "sections": self.sections}
         separators = (",", ":") if indent is None else None
-        return json.dumps(
-            body,
-            ensure_ascii=indent is None,
-            sort_keys=True,
-            indent=indent,
-            separators=separators,
-            default=_fields,
-        )
+
+        def as_text(ascii_only: bool) -> str:
+            return json.dumps(
+                body,
+                ensure_ascii=ascii_only,
+                sort_keys=True,
+                indent=indent,
+                separators=separators,
+                default=_fields,
+            )
+
+        text = as_text(ascii_only=indent is None)
+        return text if well_formed(text) == text else as_text(ascii_only=True)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -238,7 +244,9 @@ class SystemPrompt:
             sections = [_section(s) for s in body["sections"]]
             key = PromptKey(**{**body["key"], "inputs": tuple((a, b) for a, b in body["key"]["inputs"])})
             digest = body["digest"]
-        except (ValueError, KeyError, TypeError) as error:
+        except KeyError as error:
+            raise PromptError(f"not an exported prompt: it has no {error}") from None
+        except (ValueError, TypeError, RecursionError) as error:
             raise PromptError(f"not an exported prompt: {error}") from None
         layers = tuple(PromptLayer(tier, tuple(s for s in sections if s.tier is tier)) for tier in Tier)
         whole = Passage.joined(SEPARATOR, (s.passage for layer in layers for s in layer.sections))

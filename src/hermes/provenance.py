@@ -29,6 +29,7 @@ __all__ = [
     "Verdict",
     "as_data",
     "digest_of",
+    "line_by_line",
     "span_at",
 ]
 
@@ -130,12 +131,15 @@ class Passage(str):
 
     @classmethod
     def quote(cls, text: str, origin: Origin, transforms: tuple[str, ...] = ()) -> Self:
-        """The whole text of one source; its lines are counted from `origin.first_line`, or from 1."""
+        """The whole text of one source; its lines are counted from `origin.first_line`, or from 1.
+
+        An origin that names its last line keeps both: the text may be those lines written in another way.
+        """
         if not text:
             return cls()
         first = origin.first_line or 1
-        lines = origin.of_lines(first, first + _line_breaks(text, 0, len(text)))
-        return cls(text, (Span(0, len(text), lines, transforms),))
+        last = origin.last_line or first + _line_breaks(text, 0, len(text))
+        return cls(text, (Span(0, len(text), origin.of_lines(first, last), transforms),))
 
     @classmethod
     def own(cls, text: str, kind: str, path: str = "") -> Self:
@@ -212,15 +216,18 @@ class Passage(str):
         return span_at(self.spans, offset)
 
     def line_at(self, offset: int) -> int:
-        """The source line of character `offset`; 0 where the text has no source line."""
+        """The source line of character `offset`; 0 where the text has no source line.
+
+        Of a span that holds its lines in another form, such as a folded text on one line, it is the first.
+        """
         span = self.span_at(offset)
-        if not span.origin.first_line:
-            return 0
+        if not line_by_line(self, span):
+            return span.origin.first_line
         return span.origin.first_line + self.count("\n", span.start, offset)
 
     def _lines(self, span: Span, lo: int, hi: int) -> Origin:
         first = span.origin.first_line
-        if not first or (lo == span.start and hi == span.end):
+        if (lo == span.start and hi == span.end) or not line_by_line(self, span):
             return span.origin
         first += self.count("\n", span.start, lo)
         return span.origin.of_lines(first, first + _line_breaks(self, lo, hi))
@@ -231,6 +238,12 @@ def span_at(spans: tuple[Span, ...], offset: int) -> Span:
     if not spans or not 0 <= offset < spans[-1].end:
         raise IndexError(f"no character {offset} in a text of {spans[-1].end if spans else 0}")
     return spans[bisect_right(spans, offset, key=_start) - 1]
+
+
+def line_by_line(text: str, span: Span) -> bool:
+    """Whether a span of a text has source lines, and holds each of them on a line of its own."""
+    first, last = span.origin.first_line, span.origin.last_line
+    return bool(first) and last - first == _line_breaks(text, span.start, span.end)
 
 
 def _start(span: Span) -> int:

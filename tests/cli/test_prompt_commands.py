@@ -125,13 +125,14 @@ def test_where_follows_a_line(terminal: Terminal) -> None:
         ("CLAUDE.md", "it is shadowed by AGENTS.md"),
         ("README.md", "it was not looked at: it is no context file of this working directory (looked for: "),
         ("gone.md", "there is no such file"),
-        ("AGENTS.md:99", "line 99 is blank or beyond the text; lines 1 to 3 are in the prompt"),
-        (".", "it is a directory"),
+        ("AGENTS.md:99", "the file ends with line 3"),
+        ("docs", "it is a directory"),
     ],
 )
 def test_where_says_what_kept_it_out(terminal: Terminal, file: str, reason: str) -> None:
     write(terminal.project / "CLAUDE.md", "C")
     write(terminal.project / "README.md", "R")
+    (terminal.project / "docs").mkdir()
     done = terminal.prompt("where", file)
     assert (done.code, done.err) == (1, "")
     assert done.out.startswith(f"{file} did not reach the model: {reason}")

@@ -36,6 +36,8 @@ class Loaded(NamedTuple):
     digest: str = ""
     real_path: str = ""
     description: str = ""
+    line: int = 1
+    """Where its description stands."""
     notices: tuple[Notice, ...] = ()
     decisions: tuple[Decision, ...] = ()
     """Those of the files it imports."""
@@ -128,7 +130,7 @@ class Loader:
         for candidate, rule in loaded:
             if rule.verdict != "described":
                 continue
-            origin = Origin(candidate.kind.name, candidate.path, rule.digest, 1, trust="project")
+            origin = Origin(candidate.kind.name, candidate.path, rule.digest, rule.line, trust="project")
             line = Passage.quote(f"- {candidate.shown}: {rule.description}", origin, ("description",))
             admitted = admit(line, name=candidate.shown, policy=self.reading.policies.of("project"))
             self.notices += admitted.passage.notices
@@ -286,7 +288,9 @@ def _rule(passage: Passage, name: str, decoded: Decoded, loaded: Loaded) -> tupl
         case "glob":
             return body, loaded._replace(verdict="glob waits", detail=", ".join(rule.globs))
         case "described":
-            description = " ".join(rule.description.split())
-            return body, loaded._replace(verdict="described", detail="on request", description=description)
+            described = " ".join(rule.description.split())
+            return body, loaded._replace(
+                verdict="described", detail="on request", description=described, line=rule.line
+            )
         case "manual":
             return body, loaded._replace(verdict="manual", detail="loads only when named")

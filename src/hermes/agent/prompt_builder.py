@@ -290,6 +290,7 @@ class PlatformSlot(_FromSources):
             sources.platforms,
             sources.policies,
             sources.home.config,
+            sources.config.lines,
         )
 
 
@@ -301,7 +302,8 @@ class SystemMessageSlot(_FromSources):
     tier = Tier.CONTEXT
 
     def passage(self, facts: PromptFacts) -> Passage:
-        config = Origin("config", self.sources.home.config, trust="caller")
+        place = self.sources.config.lines.get("agent.system_prompt", (0, 0))
+        config = Origin("config", self.sources.home.config, "", *place, trust="caller")
         given = (
             ("agent.system_prompt", self.sources.config.agent.system_prompt, config),
             ("the caller's system message", facts.system_message, Origin("caller", trust="caller")),
@@ -315,7 +317,7 @@ class SystemMessageSlot(_FromSources):
 
 def _given(text: str, origin: Origin) -> Passage:
     decoded = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Passage.quote(decoded, Origin(origin.kind, origin.path, digest_of(decoded), trust=origin.trust))
+    return Passage.quote(decoded, origin._replace(digest=digest_of(decoded)))
 
 
 class ProjectContextSlot(_FromSources):

@@ -10,11 +10,16 @@ from hermes.text import front_matter
 Mode = Literal["always", "glob", "described", "manual"]
 
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)$")
+_BLOCK = re.compile(r"\s*(?:[|>][-+1-9]{0,2})?\s*")
+"""Nothing, or the sign of a text that begins on the next line."""
 _COMMENT = re.compile(r"(?:^|[ \t]+)#.*$")
 
 
 class Rule(NamedTuple):
-    """The front matter of one rule; `body` is where its text starts. `problem` tells why it is unusable."""
+    """The front matter of one rule; `body` is where its text starts, `line` the line of its description.
+
+    `problem` tells why it is unusable.
+    """
 
     mode: Mode
     body: int = 0
@@ -22,6 +27,7 @@ class Rule(NamedTuple):
     globs: tuple[str, ...] = ()
     problem: str = ""
     warning: str = ""
+    line: int = 1
 
 
 def parse_rule(text: str, key: str = "globs") -> Rule:
@@ -36,12 +42,14 @@ def parse_rule(text: str, key: str = "globs") -> Rule:
     if matter.yaml is None:
         return Rule("manual")
     values: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
     last = ""
     for number, line in enumerate(matter.yaml.split("\n"), 2):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if found := _KEY.match(line):
             last = found[1]
+            lines[last] = number
             values[last] = [found[2]] if found[2] and found[2].strip() else []
         elif last and line.lstrip().startswith("- "):
             values[last].append(line.lstrip()[2:])
@@ -49,11 +57,11 @@ def parse_rule(text: str, key: str = "globs") -> Rule:
             values[last].append(line.strip())  # a wrapped description
         else:
             return Rule("manual", problem=f"line {number} of its front matter is not `key: value`")
-    return _rule(values, matter.body, key)
+    return _rule(values, matter.body, key)._replace(line=lines.get("description", 1))
 
 
 def _rule(values: dict[str, list[str]], body: int, key: str) -> Rule:
-    description = " ".join(_scalar(v) for v in values.get("description", []) if v.strip() not in "|>")
+    description = " ".join(_scalar(v) for v in values.get("description", []) if not _BLOCK.fullmatch(v))
     globs = tuple(g for value in values.get(key, []) for g in _list(value))
     always = (values.get("alwaysApply") or [""])[0]
     always = _COMMENT.sub("", always).strip()

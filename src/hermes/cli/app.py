@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
@@ -9,7 +10,7 @@ import click
 from hermes.bulkhead import behind_bulkhead
 from hermes.cli.lazy import LazyGroup
 from hermes.cli.log import log_to_home
-from hermes.cli.screen import show_notices
+from hermes.cli.screen import plain_lines, show_notices
 from hermes.errors import HermesError, UsageError
 from hermes.version import __version__
 
@@ -53,13 +54,15 @@ def _run(arguments: list[str], root: click.Group) -> int:
         result = root.main(arguments, "hermes", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        click.echo(plain_lines(said.getvalue()), nl=False, err=True)
         return error.exit_code
     except click.Abort:
         click.echo("Stopped.", err=True)
         return 130
     except HermesError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {plain_lines(str(error))}", err=True)
         return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()

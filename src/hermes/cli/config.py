@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hermes.cli.as_json import as_json_option, print_json
+from hermes.cli.screen import plain
 from hermes.errors import ConfigError
 from hermes.paths import get_hermes_home
 
@@ -123,7 +124,7 @@ def set_(key: str, value: str, as_json: bool) -> None:
             {"path": home.config, "key": change.name, "value": change.value, "created": change.created}
         )
         return
-    click.echo(f"{change.name} is {json.dumps(change.value, ensure_ascii=False)} in {home.config}")
+    click.echo(f"{change.name} is {json.dumps(change.value, ensure_ascii=False)} in {plain(home.config)}")
 
 
 @group.command("unset", short_help="Back to the default of one key.")
@@ -175,7 +176,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
     else:
         for notice in notices:
             click.echo(f"{notice.level}: {notice.text}")
-        click.echo(f"{home.config}: {_tally(errors, len(notices) - errors)}")
+        click.echo(f"{plain(home.config)}: {_tally(errors, len(notices) - errors)}")
     ctx.exit(1 if errors else 0)
 
 

@@ -10,7 +10,7 @@ import click
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
 from hermes.cli.plots import check_plot, draw, plot_option
-from hermes.cli.screen import show_notices
+from hermes.cli.screen import plain, show_notices
 from hermes.cli.stored import listed_tools
 from hermes.provenance import as_data
 
@@ -33,7 +33,7 @@ def command(asked: Asked, calls: int, plot: str, as_json: bool) -> None:
     if as_json:
         return _show_json(found, built)
     for line in _table(found):
-        click.echo(line)
+        click.echo(plain(line))
     return show_notices(built.notices)
 
 

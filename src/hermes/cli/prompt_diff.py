@@ -6,13 +6,15 @@ import os
 import sys
 import tempfile
 from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
 
 import click
 
 from hermes.agent.workdir import find_project
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
-from hermes.cli.screen import wants_colour
+from hermes.cli.screen import plain_lines, wants_colour
 from hermes.cli.stored import frozen_prompt
 from hermes.errors import UsageError
 from hermes.inspect.diff import PromptDiff, Side, diff_prompts
@@ -44,6 +46,8 @@ def command(ctx: click.Context, asked: Asked, a: str, b: str, as_json: bool) -> 
     A directory, a kept name or a revision is also known without its prefix.
     Exit code 0 when the prompts are equal, 1 when they differ.
     """
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    asked = replace(asked, at_time=asked.at_time or now)  # both sides begin at one moment
     here = build(asked)
     sides = [_side(name, asked, here) for name in (a, b)]
     diff = diff_prompts(sides[0], sides[1], here.facts.model)
@@ -107,24 +111,27 @@ def _at_revision(name: str, revision: str, asked: Asked, here: Built) -> Side:
 
 
 def _show(diff: PromptDiff) -> None:
-    colour = wants_colour(sys.stdout)
     if diff.equal:
-        click.echo(f"{diff.a} and {diff.b} are equal: {diff.total_a:,} characters")
+        _say(f"{diff.a} and {diff.b} are equal: {diff.total_a:,} characters")
         return
     share = diff.shared / max(diff.total_b, 1) * 100
-    click.echo(
+    _say(
         f"{diff.a} and {diff.b} share their first {diff.shared:,} characters "
         f"({share:.1f} % of {diff.b}); they part in {diff.parts_at}"
     )
     for cause in diff.causes:
-        click.echo(f"  {cause}")
+        _say(f"  {cause}")
     for s in diff.sections:
         if s.change == "same":
             continue
         tokens = f"{s.tokens_before:,} → {s.tokens_after:,} tokens"
-        click.echo()
-        click.echo(click.style(f"{s.tier} / {s.section}: {s.change}, {tokens}", bold=True), color=colour)
+        _say("")
+        _say(f"{s.tier} / {s.section}: {s.change}, {tokens}", bold=True)
         for cause in s.causes:
-            click.echo(f"  because {cause}")
+            _say(f"  because {cause}")
         for line in s.lines[2:]:
-            click.echo(click.style(line, fg=_LINE_COLOURS.get(line[:1])), color=colour)
+            _say(line, fg=_LINE_COLOURS.get(line[:1]))
+
+
+def _say(line: str, **style: Any) -> None:
+    click.echo(click.style(plain_lines(line), **style), color=wants_colour(sys.stdout))

@@ -10,7 +10,8 @@ import click
 
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, Built, build, prompt_options
-from hermes.cli.screen import show_notices, wants_colour
+from hermes.cli.screen import plain, show_notices, wants_colour
+from hermes.errors import UsageError
 from hermes.inspect.explain import Culprit, Explanation, explain, who_put
 from hermes.inspect.table import Line, table
 from hermes.provenance import as_data
@@ -20,18 +21,20 @@ _TIER_COLOURS = {"stable": "green", "context": "blue", "volatile": "magenta"}
 
 @click.command("explain")
 @prompt_options
-@click.option("--text", default="", help="Who put this text there?", metavar="TEXT")
+@click.option("--text", default=None, help="Who put this text there?", metavar="TEXT")
 @click.option("--offset", type=int, default=None, help="Who put this character there?", metavar="N")
 @click.option("--decisions", is_flag=True, help="List every candidate and what became of it.")
 @as_json_option
-def command(asked: Asked, text: str, offset: int | None, decisions: bool, as_json: bool) -> None:
+def command(asked: Asked, text: str | None, offset: int | None, decisions: bool, as_json: bool) -> None:
     """A table of the prompt's sections: where each comes from and what it costs.
 
     With --text or --offset: the file, the line, what was done to it, and the commit that wrote it.
     """
     built = build(asked)
-    if text or offset is not None:
-        _show_culprits(who_put(built.prompt, text=text, offset=offset), as_json)
+    if text is not None and offset is not None:
+        raise UsageError("--text and --offset ask two questions; give one")
+    if text is not None or offset is not None:
+        _show_culprits(who_put(built.prompt, text=text or "", offset=offset), as_json)
         return
     explanation = explain(built.prompt, built.facts.model)
     if as_json:
@@ -57,23 +60,24 @@ def _show_culprits(culprits: tuple[Culprit, ...], as_json: bool) -> None:
         return
     for c in culprits:
         place = f"{c.path}:{c.line}" if c.line else c.path or f"Hermes itself ({c.origin})"
-        click.echo(f"{place}")
+        click.echo(plain(place))
         click.echo(f"  stands at     {c.tier or '-'} / {c.section}, character {c.offset}")
         click.echo(f"  vouched for   {c.trust}")
         if c.transforms:
-            click.echo(f"  was           {', '.join(c.transforms)}")
+            click.echo(plain(f"  was           {', '.join(c.transforms)}"))
         if c.commit:
-            click.echo(f"  written by    {c.commit}")
+            click.echo(plain(f"  written by    {c.commit}"))
 
 
 def _show_decisions(built: Built) -> None:
     click.echo()
     click.echo("Every candidate that was looked at:")
     for d in built.prompt.decisions:
-        click.echo(f"  {d.verdict:<16} {d.path or '-'}" + (f"  ({d.detail})" if d.detail else ""))
+        click.echo(plain(f"  {d.verdict:<16} {d.path or '-'}" + (f"  ({d.detail})" if d.detail else "")))
 
 
 def _styled(line: Line) -> str:
+    text = plain(line.text)
     if line.kind == "tier":
-        return click.style(line.text, fg=_TIER_COLOURS[line.tier], bold=True)
-    return click.style(line.text, bold=line.kind == "head" or None, dim=line.kind == "part" or None)
+        return click.style(text, fg=_TIER_COLOURS[line.tier], bold=True)
+    return click.style(text, bold=line.kind == "head" or None, dim=line.kind == "part" or None)

@@ -52,9 +52,8 @@ def group(ctx: click.Context, asked: Asked, file: str, home: bool, memory: bool,
     if as_json:
         print_json({"path": path, "tokens": lock.tokens, "method": lock.method})
         return
-    click.echo(
-        f"{path}: {many(len(lock.sections), 'section')}, {many(len(lock.sources), 'file')}, ", nl=False
-    )
+    parts = f"{many(len(lock.sections), 'section')}, {many(len(lock.sources), 'file')}"
+    click.echo(f"{plain(path)}: {parts}, ", nl=False)
     click.echo(f"{many(len(lock.kept_out), 'file')} kept out, {lock.tokens:,} tokens ({lock.method})")
 
 

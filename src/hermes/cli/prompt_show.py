@@ -9,7 +9,7 @@ import click
 
 from hermes.cli.as_json import print_json
 from hermes.cli.build import Asked, build, prompt_options
-from hermes.cli.screen import show_notices
+from hermes.cli.screen import plain_lines, show_notices
 from hermes.prompt import Tier
 
 
@@ -21,7 +21,8 @@ from hermes.prompt import Tier
 def command(asked: Asked, tier: str | None, as_json: bool, quiet: bool) -> None:
     """Print the exact bytes of the prompt on stdout, and notices on stderr.
 
-    Without --tier the output is the prompt and nothing else, not even a final line end.
+    Without --tier the output is the prompt and nothing else, not even a final line end. Only a terminal
+    gets � for the characters that it would obey.
     """
     built = build(asked)
     show_notices(built.notices, quiet=quiet)
@@ -32,4 +33,5 @@ def command(asked: Asked, tier: str | None, as_json: bool, quiet: bool) -> None:
         print_json(body)
         return
     text = built.prompt.layer(Tier(tier)).text if tier else built.prompt.text
-    sys.stdout.buffer.write(text.encode("utf-8"))
+    shown = plain_lines(text) if sys.stdout.isatty() else text
+    sys.stdout.buffer.write(shown.encode("utf-8"))

@@ -8,6 +8,8 @@ import click
 
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.build import Asked, build, prompt_options
+from hermes.cli.screen import plain, plain_lines
+from hermes.errors import UsageError
 from hermes.inspect.where import Whereabouts, where
 from hermes.provenance import as_data
 
@@ -22,6 +24,8 @@ def command(ctx: click.Context, asked: Asked, file: str, as_json: bool) -> None:
 
     Exit code 0 when it did, 1 when not.
     """
+    if not file:
+        raise UsageError("name a file, or a file and a line: hermes prompt where AGENTS.md:4")
     path, line = _target(file)
     built = build(asked)
     base = built.facts.cwd.path if asked.cwd else os.getcwd()
@@ -42,13 +46,13 @@ def _target(given: str) -> tuple[str, int]:
 
 def _show(found: Whereabouts, name: str) -> None:
     if not found.reached:
-        click.echo(f"{name} did not reach the model: {found.reason}")
+        click.echo(plain(f"{name} did not reach the model: {found.reason}"))
         return
-    click.echo(f"{name} reached the model: {found.reason}")
+    click.echo(plain(f"{name} reached the model: {found.reason}"))
     for place in found.places:
-        lines = f"lines {place.first_line}-{place.last_line}"
+        lines = f"lines {place.first_line}-{place.last_line}: "
         if place.first_line == place.last_line:
-            lines = f"line {place.first_line}"
+            lines = f"line {place.first_line}: " if place.first_line else ""
         at = f"{place.tier} / {place.section}, prompt line {place.prompt_line}, character {place.offset}"
-        click.echo(f"  {lines}: {at}")
-        click.echo(f"    {place.text}")
+        click.echo(f"  {lines}{at}")
+        click.echo(f"    {plain_lines(place.text)}")

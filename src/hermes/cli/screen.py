@@ -21,7 +21,7 @@ def show_notices(notices: Iterable[Notice], *, quiet: bool = False) -> None:
         if quiet and notice.level == "info":
             continue
         label = click.style(f"{notice.level}:", fg=_COLOURS[notice.level], bold=True)
-        click.echo(f"{label} {notice.text}", err=True, color=wants_colour(sys.stderr))
+        click.echo(f"{label} {plain_lines(notice.text)}", err=True, color=wants_colour(sys.stderr))
 
 
 def plain(text: str) -> str:

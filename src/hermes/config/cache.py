@@ -18,7 +18,7 @@ from hermes.provenance import Level, digest_of
 from hermes.version import __version__
 
 NAME = "config.json"
-FORMAT = f"1 {__version__}"
+FORMAT = f"2 {__version__}"
 
 
 def parsed(home: Home, data: bytes) -> Document:
@@ -59,7 +59,8 @@ def _document(body: Any) -> Document:
     told = tuple(Problem(level, int(line), str(text)) for level, line, text in problems)
     if any(problem.level not in get_args(Level) for problem in told):
         raise ValueError("no such level")
-    return Document(data, known, told, bool(body["readable"]))
+    texts = {tuple(map(str, path)): (int(first), int(last)) for path, (first, last) in body["texts"]}
+    return Document(data, known, told, texts, bool(body["readable"]))
 
 
 def _keep(home: Home, digest: str, document: Document) -> None:
@@ -68,6 +69,7 @@ def _keep(home: Home, digest: str, document: Document) -> None:
         "digest": digest,
         "data": document.data,
         "lines": list(document.lines.items()),
+        "texts": list(document.texts.items()),
         "readable": document.readable,
         "problems": document.problems,
     }

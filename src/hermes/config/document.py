@@ -26,10 +26,12 @@ class Problem(NamedTuple):
 class Document:
     """The mapping in a file. `lines` knows on which line each key and item begins.
 
+    `texts` has the first and the last line of each text that does not stand on the line of its key.
     `readable` says whether the file is YAML at all, so that it can be edited.
     """
 
     data: dict[str, Any] = field(default_factory=dict)
     lines: dict[Path, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    texts: dict[Path, tuple[int, int]] = field(default_factory=dict)
     readable: bool = True

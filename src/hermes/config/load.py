@@ -65,8 +65,18 @@ def check(document: Document, path: str, digest: str = "") -> Reading:
     checking = _Checking(document, path, digest)
     values = checking.values()
     free = {name: fixed(document.data[name]) for name in FREE if document.data.get(name) is not None}
-    config = _config(values, MappingProxyType(free), checking.told())
+    config = replace(_config(values, MappingProxyType(free), checking.told()), lines=_texts(document, values))
     return Reading(config, document, checking.lines)
+
+
+def _texts(document: Document, values: Mapping[str, object]) -> Mapping[str, tuple[int, int]]:
+    """Where the texts stand that may come into a prompt."""
+    return {
+        ".".join(path): document.texts.get(path, (line, line))
+        for path, line in document.lines.items()
+        if (path == ("agent", "system_prompt") or (path[0] == "platform_hints" and len(path) > 1))
+        and (path[0] in values or ".".join(path) in values)
+    }
 
 
 def _config(values: Mapping[str, object], free: Mapping[str, object], notices: tuple[Notice, ...]) -> Config:

@@ -82,7 +82,7 @@ def _parse_text(text: str) -> Document:
         if not isinstance(root, MappingNode):
             return _failed(lines.at(root.start_mark), "the file must hold keys with values, one a line")
         reading = _Reading(lines)
-        return Document(reading.mapping(root, ()), reading.lines, tuple(reading.problems))
+        return Document(reading.mapping(root, ()), reading.lines, tuple(reading.problems), reading.texts)
     except _Unusable as error:
         return _failed(0, str(error))
     except MarkedYAMLError as error:
@@ -112,10 +112,22 @@ class _Lines:
     """Line numbers as editors count them; the parser breaks lines at more characters than they do."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self._ends = [found.start() for found in re.finditer(r"\n", text)]
 
     def at(self, mark: Any) -> int:
-        return bisect_left(self._ends, mark.index) + 1
+        return self._of(mark.index)
+
+    def of_text(self, node: Any) -> tuple[int, int]:
+        """The first and the last line of a text; one in block form begins below its sign."""
+        first, end = self.at(node.start_mark), node.end_mark.index
+        if node.style not in ("|", ">"):
+            return first, self._of(end)
+        written = self._text[node.start_mark.index : end].rstrip()
+        return first + 1, max(first + 1, self._of(node.start_mark.index + len(written)))
+
+    def _of(self, index: int) -> int:
+        return bisect_left(self._ends, index) + 1
 
 
 def is_null(node: Any) -> bool:
@@ -132,6 +144,7 @@ class _Reading:
     def __init__(self, lines: _Lines) -> None:
         self._lines = lines
         self.lines: dict[Path, int] = {}
+        self.texts: dict[Path, tuple[int, int]] = {}
         self.problems: list[Problem] = []
         self._count = 0
         self._open: set[int] = set()
@@ -143,6 +156,7 @@ class _Reading:
         if self._count > MAX_VALUES:
             raise _Unusable(f"it holds more than {MAX_VALUES:,} values, its aliases unfolded. Use fewer")
         if isinstance(node, ScalarNode):
+            self._place(node, path)
             return scalar(node)
         if id(node) in self._open:
             raise _Unusable("an alias stands inside the value it names. Write the value out")
@@ -154,6 +168,11 @@ class _Reading:
             return [self._item(item, (*path, str(n))) for n, item in enumerate(node.value)]
         finally:
             self._open.discard(id(node))
+
+    def _place(self, node: Any, path: Path) -> None:
+        place = self._lines.of_text(node)
+        if place != (self.lines.get(path),) * 2:
+            self.texts[path] = place
 
     def _item(self, node: Any, path: Path) -> Any:
         self.lines.setdefault(path, self._lines.at(node.start_mark))

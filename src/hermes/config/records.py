@@ -204,7 +204,8 @@ class Config:
 
     `platform_hints` maps a platform to a text or to a mapping of `append` and `replace`; `models` maps
     a part of a model's name to facts about it; `free` holds the sections that are kept as they are.
-    `notices` tell what was wrong with the file; they are no part of the digest.
+    `lines` has the first and the last line of each text that may come into a prompt, by the name of its
+    key. `notices` tell what was wrong with the file. Both are no part of the digest.
     """
 
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -227,6 +228,7 @@ class Config:
     models: Mapping[str, Mapping[str, object]] = field(default_factory=_nothing)
     free: Mapping[str, object] = field(default_factory=_nothing)
     notices: tuple[Notice, ...] = ()
+    lines: Mapping[str, tuple[int, int]] = field(default_factory=_nothing)
 
     @property
     def digest(self) -> str:
@@ -239,7 +241,7 @@ class Config:
         import json
 
         apart = (
-            *("cache", "compaction", "delegation", "free", "local", "mcp"),
+            *("cache", "compaction", "delegation", "free", "lines", "local", "mcp"),
             *("notices", "plugins", "sessions", "telemetry"),
         )
         kept = (f.name for f in fields(self) if f.name not in apart)

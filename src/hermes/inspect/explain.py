@@ -13,6 +13,11 @@ from hermes.prompt import Section, Span, SystemPrompt
 from hermes.provenance import digest_of
 from hermes.providers.tokens import count_tokens
 
+GIT_OPTIONS = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
+"""A repository that lies hidden in a project must not have its settings obeyed, nor programs run for them."""
+
+_BLAMED_AT_MOST = 20
+
 
 @frozen
 class Part:
@@ -97,7 +102,10 @@ def _parts(section: Section, profile: ModelProfile) -> Iterator[Part]:
 
 @frozen
 class Culprit:
-    """Who put a piece of text into the prompt. `line` is 0 where the source has no lines."""
+    """Who put a piece of text into the prompt. `line` is 0 where the source has no lines.
+
+    The commit is named for the first twenty places; a text that stands in more is asked for more closely.
+    """
 
     offset: int
     text: str
@@ -125,22 +133,24 @@ def who_put(prompt: SystemPrompt, *, text: str = "", offset: int | None = None) 
         line_end = prompt.text.find("\n", offset)
         excerpt = prompt.text[offset : min(offset + 60, line_end if line_end > offset else offset + 60)]
         return (_culprit(prompt, offset, excerpt),)
+    if not text:
+        raise UsageError("name a text to look for, at least one character of it")
     places = list(_find(prompt.text, text))
     if not places:
         raise UsageError(
             f"the prompt does not contain {text!r}; hermes prompt where FILE tells what kept a file out"
         )
-    return tuple(_culprit(prompt, at, text) for at in places)
+    return tuple(_culprit(prompt, at, text, blamed=n < _BLAMED_AT_MOST) for n, at in enumerate(places))
 
 
 def _find(text: str, wanted: str) -> Iterator[int]:
-    at = text.find(wanted) if wanted else -1
+    at = text.find(wanted)
     while at >= 0:
         yield at
         at = text.find(wanted, at + len(wanted))
 
 
-def _culprit(prompt: SystemPrompt, offset: int, text: str) -> Culprit:
+def _culprit(prompt: SystemPrompt, offset: int, text: str, blamed: bool = True) -> Culprit:
     span = prompt.span_at(offset)
     section = next((s for start, s in prompt.places() if start <= offset < start + len(s.text)), None)
     line = prompt.passage.line_at(offset)
@@ -155,23 +165,14 @@ def _culprit(prompt: SystemPrompt, offset: int, text: str) -> Culprit:
         span.origin.trust,
         span.origin.digest,
         span.transforms,
-        blame(span.origin.path, line) if line else "",
+        blame(span.origin.path, line) if line and blamed else "",
     )
 
 
 def blame(path: str, line: int) -> str:
     """Commit, author, date and subject of a line, from git; "" outside a repository or without git."""
-    command = [
-        "git",
-        "-C",
-        os.path.dirname(path) or ".",
-        "blame",
-        "-L",
-        f"{line},{line}",
-        "--porcelain",
-        "--",
-        path,
-    ]
+    lines = ("-L", f"{line},{line}", "--porcelain", "--no-textconv")
+    command = ["git", *GIT_OPTIONS, "-C", os.path.dirname(path) or ".", "blame", *lines, "--", path]
     try:
         done = subprocess.run(
             command,

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 
 from hermes.agent.context_kinds import KINDS
 from hermes.errors import UsageError
+from hermes.files import is_inside
+from hermes.inspect.explain import GIT_OPTIONS
 
 _PATTERNS = tuple(dict.fromkeys(file.lower() for kind in KINDS for file in kind.files))
 
@@ -25,9 +27,9 @@ def check_out(root: str, revision: str, target: str) -> int:
     for entry in listing.decode("utf-8", "surrogateescape").split("\0"):
         facts, _, path = entry.partition("\t")
         mode = facts.partition(" ")[0]
-        if not path or mode == "160000" or not _wanted(path):
-            continue
         place = os.path.join(target, path)
+        if not path or mode == "160000" or not _wanted(path) or not _stays_below(target, place):
+            continue
         os.makedirs(os.path.dirname(place), exist_ok=True)
         data = _git(root, "cat-file", "blob", facts.split(" ")[2])
         if mode == "120000":
@@ -46,6 +48,13 @@ def is_revision(root: str, name: str) -> bool:
     except UsageError:
         return False
     return True
+
+
+def _stays_below(target: str, place: str) -> bool:
+    """A tree made by hand may name what git would not: a parent folder, or what lies behind a link."""
+    folder = os.path.dirname(place)
+    real = os.path.realpath(folder)
+    return folder == os.path.normpath(folder) and is_inside(real, os.path.realpath(target))
 
 
 def _branch(root: str) -> bytes:
@@ -72,7 +81,8 @@ def _git(root: str, *arguments: str) -> bytes:
     if any(a.startswith("-") for a in arguments[-1:]):
         raise UsageError(f"{arguments[-1]!r} is no revision")
     try:
-        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, timeout=60, check=False)
+        command = ["git", *GIT_OPTIONS, "-C", root, *arguments]
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     except FileNotFoundError:
         raise UsageError("git was not found; install it to compare revisions") from None
     except subprocess.TimeoutExpired:
