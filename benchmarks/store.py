@@ -37,6 +37,7 @@ from hermes.sessions.records import (
 from hermes.sessions.sqlite import SqliteStore
 
 HEAD, TAIL = b'{"model":"bench","messages":[', b'],"stream":true}'
+ENDS = digest_of(HEAD), digest_of(TAIL)
 AT = "2026-03-01T12:00:00.000+00:00"
 SESSION = 200
 """Messages of one session."""
@@ -63,6 +64,7 @@ class Store:
         self._loop = asyncio.new_event_loop()
         self._store = SqliteStore(str(path))
         self._sent: dict[str, tuple[int, int, str]] = {}
+        self._json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
     def create(self, sid: str) -> None:
         self._do(
@@ -114,23 +116,21 @@ class Store:
         messages, fragments, made = [], [], []
         for role, content in rows:
             message = Message(role, content, id=f"m{seq}", time=AT)  # type: ignore[arg-type]
-            body = json.dumps(
-                {"role": role, "content": content}, ensure_ascii=False, separators=(",", ":")
-            ).encode()
+            body = self._json.encode({"role": role, "content": content}).encode()
             messages.append(StoredMessage(seq, message))
             fragments.append(Fragment(0, seq, seq, seq, body))
             if role == "assistant":
                 calls += 1
                 usage = Usage(4000 + 60 * seq, 3900 + 60 * seq, 0, 60)
-                ends = digest_of(HEAD), digest_of(TAIL)
                 request = f"chatcmpl-{seq:024d}"
                 made.append(
-                    CallRecord(calls, 0, AT, *ends, seq, chained, seq, usage, request, "bench", "end", 1)
+                    CallRecord(calls, 0, AT, *ENDS, seq, chained, seq, usage, request, "bench", "end", 1)
                 )
             chained = chain(chained, [body])
             seq += 1
         self._sent[sid] = (seq, calls, chained)
-        return Step(AT, tuple(messages), tuple(fragments), tuple(made), blobs=(HEAD, TAIL) if made else ())
+        blobs = (HEAD, TAIL) if made and calls == len(made) else ()  # once for a session, as an agent does
+        return Step(AT, tuple(messages), tuple(fragments), tuple(made), blobs=blobs)
 
     def _do(self, awaitable: Any) -> Any:
         return self._loop.run_until_complete(awaitable)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import field, replace
+from operator import attrgetter
 
 from hermes.frozen import frozen
 from hermes.messages import Message, Role, Usage
@@ -184,10 +185,16 @@ def storable(text: str) -> str:
     return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
+_OWN = ("text", "call_id", "name", "reasoning", "opaque", "id", "time")
+_own = attrgetter(*_OWN)
+
+
 def storable_message(message: Message) -> Message:
     """The message as the stores keep it; the same object when nothing is to be changed."""
-    own = ("text", "call_id", "name", "reasoning", "opaque", "id", "time")
-    changed: dict[str, object] = {n: t for n in own if (t := storable(s := getattr(message, n))) is not s}
+    whole = "".join(_own(message))
+    changed: dict[str, object] = {}
+    if storable(whole) != whole:
+        changed |= {name: storable(getattr(message, name)) for name in _OWN}
     if message.annex:
         annex = tuple(replace(a, kind=storable(a.kind), text=storable(a.text)) for a in message.annex)
         if annex != message.annex:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from hermes.errors import SessionBusy, StoreError
@@ -61,8 +62,11 @@ class Dialect(NamedTuple):
 
 
 _USAGE = tuple(f.name for f in fields(Usage))
+_usage = attrgetter(*_USAGE)
 _TRACE = ("predicted_write", "forecast", "first", "route", "told", "prompt", "provider")
 """What of a call is kept as JSON, where it is known."""
+_trace = attrgetter(*_TRACE)
+_MESSAGE = "INSERT INTO messages (session, seq, role, text, data) VALUES (?, ?, ?, ?, ?)"
 _CHANGED = (
     "UPDATE sessions SET title = ?, title_key = ?, platform = ?, model = ?, provider = ?, codec = ?,"
     " parent = ?, epoch = ?, state = ?, prompt = ?, tools = ? WHERE key = ?"
@@ -134,8 +138,9 @@ def moment(time: str) -> str:
         read = datetime.fromisoformat(time)
     except ValueError:
         raise StoreError(f"{time!r} is no time; ISO 8601 is expected, such as 2026-01-31T12:00:00Z") from None
-    read = read.astimezone(UTC).replace(tzinfo=None) if read.tzinfo else read
-    return read.isoformat(timespec="microseconds") + "Z"
+    if read.tzinfo not in (None, UTC):
+        read = read.astimezone(UTC)
+    return read.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def missing(session_id: str) -> StoreError:
@@ -143,7 +148,7 @@ def missing(session_id: str) -> StoreError:
 
 
 def _continues(session_id: str, what: str, first: int, given: list[int]) -> None:
-    if given == list(range(first, first + len(given))):
+    if not given or given == list(range(first, first + len(given))):
         return
     raise SessionBusy(
         f"session {session_id} was continued elsewhere: its next {what} is {first}, not {given[0]}; "
@@ -156,12 +161,13 @@ def _add_messages(dialect: Dialect, key: int, messages: tuple[StoredMessage, ...
     for stored in messages:
         message = storable_message(stored.message)
         texts[stored.seq] = message.text
-        rows = yield (
-            "INSERT INTO messages (session, seq, role, text, data) VALUES (?, ?, ?, ?, ?) RETURNING key",
-            (key, stored.seq, message.role, message.text, message_data(message)),
-        )
-        if dialect.add_words and (words := folded(message.text)):
-            yield dialect.add_words, (rows[0][0], words, key, message.role)
+        row = (key, stored.seq, message.role, message.text, message_data(message, stored.seq))
+        if not dialect.add_words:
+            yield _MESSAGE, row
+        else:
+            rows = yield f"{_MESSAGE} RETURNING key", row
+            if words := folded(message.text):
+                yield dialect.add_words, (rows[0][0], words, key, message.role)
     return texts
 
 
@@ -203,20 +209,21 @@ def _add_blob(key: int, body: bytes) -> Script[tuple[str, int]]:
 
 def _add_calls(key: int, calls: tuple[CallRecord, ...], stored: dict[str, int]) -> Script[None]:
     for c in calls:
-        ends = []
-        for digest in (c.head, c.tail):
-            if digest not in stored:
-                rows = yield "SELECT key FROM blobs WHERE session = ? AND digest = ?", (key, digest)
-                if not rows:
-                    raise StoreError(
-                        f"call {c.n} names bytes {digest[:12]}… that are not stored; give them with it"
-                    )
-                stored[digest] = rows[0][0]
-            ends.append(stored[digest])
-        usage = compact({n: count for n in _USAGE if (count := getattr(c.usage, n))})
+        if c.head not in stored or c.tail not in stored:
+            rows = yield (
+                "SELECT digest, key FROM blobs WHERE session = ? AND digest IN (?, ?)",
+                (key, c.head, c.tail),
+            )
+            stored.update(rows)  # type: ignore[arg-type]
+        if lost := [digest for digest in (c.head, c.tail) if digest not in stored]:
+            raise StoreError(
+                f"call {c.n} names bytes {lost[0][:12]}… that are not stored; give them with it"
+            )
+        usage = compact({n: count for n, count in zip(_USAGE, _usage(c.usage), strict=True) if count})
         inserts = compact(c.inserts) if c.inserts else ""
-        sent = (key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages)
-        trace = {n: storable(v) if isinstance(v, str) else v for n in _TRACE if (v := getattr(c, n))}
+        sent = (key, c.n, c.epoch, c.started, stored[c.head], stored[c.tail], c.fragments, c.chain, c.messages)
+        known = [(n, v) for n, v in zip(_TRACE, _trace(c), strict=True) if v]
+        trace = {n: storable(v) if isinstance(v, str) else v for n, v in known}
         told = (storable(c.request_id), storable(c.model), storable(c.stop), c.predicted, inserts)
         yield (
             "INSERT INTO calls (session, n, epoch, started, head, tail, fragments, chain, messages,"
@@ -274,7 +281,7 @@ def messages(session_id: str, from_seq: int, limit: int | None) -> Script[tuple[
         "SELECT seq, role, text, data FROM messages WHERE session = ? AND seq >= ? ORDER BY seq LIMIT ?",
         (key, from_seq, 2**62 if limit is None else limit),
     )
-    return tuple(StoredMessage(seq, message_from(role, text, data)) for seq, role, text, data in rows)
+    return tuple(StoredMessage(seq, message_from(role, seq, text, data)) for seq, role, text, data in rows)
 
 
 def fragments(session_id: str, epoch: int) -> Script[tuple[Fragment, ...]]:

@@ -41,7 +41,7 @@ def connect(path: str) -> apsw.Connection:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = apsw.Connection(path)
-        connection.set_busy_handler(_patience())
+        connection.set_busy_handler(patience())
         _patiently(lambda: _refuse_foreign(connection, path))
         _patiently(lambda: connection.execute(_SETTINGS).fetchall())
     return connection
@@ -54,7 +54,7 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
         used = bool(connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall())
         ours = int(connection.pragma("application_id")) == APPLICATION
     finally:
-        _end(connection)
+        end(connection)
     if used and not ours:
         connection.close()
         raise StoreError(
@@ -81,7 +81,7 @@ def prepare(connection: apsw.Connection, path: str) -> None:
             connection.pragma("user_version", newest)
             connection.execute("COMMIT")
         finally:
-            _end(connection)
+            end(connection)
 
 
 def _version(connection: apsw.Connection) -> int:
@@ -96,10 +96,10 @@ def run(connection: apsw.Connection, script: Script[T], begin: str) -> T:
         connection.execute("COMMIT")
         return result
     finally:
-        _end(connection)
+        end(connection)
 
 
-def _end(connection: apsw.Connection) -> None:
+def end(connection: apsw.Connection) -> None:
     """Take back what is not committed; a committed transaction is over, and nothing is left to do."""
     if not connection.get_autocommit():
         connection.execute("ROLLBACK")
@@ -108,10 +108,11 @@ def _end(connection: apsw.Connection) -> None:
 def drive(connection: apsw.Connection, script: Script[T]) -> T:
     """Run a script inside the transaction that is open."""
     rows: list[tuple[Any, ...]] | None = None
+    execute = connection.cursor().execute  # a cursor for each statement would cost as much as the statement
     try:
         while True:
             sql, values = script.send(rows)  # type: ignore[arg-type]  # the first is None, as generators want
-            rows = connection.execute(sql, values).fetchall()
+            rows = execute(sql, values).fetchall()
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
 
@@ -154,7 +155,7 @@ def in_words(path: str) -> Iterator[None]:
         raise StoreError(f"{path} cannot be used: {(error.strerror or str(error)).lower()}") from None
 
 
-def _patience() -> Callable[[int], bool]:
+def patience() -> Callable[[int], bool]:
     """A handler that waits by the clock; naps of uneven length, so that waiters do not march in step."""
     began = 0.0
 
@@ -175,7 +176,7 @@ def _patiently(call: Callable[[], object]) -> None:
     """For the few statements for which SQLite does not ask the busy handler."""
     import apsw
 
-    wait = _patience()
+    wait = patience()
     tries = 0
     while True:
         try:

@@ -7,12 +7,15 @@ The newest row of the index says how far it reaches: keys grow in the order of t
 
 from __future__ import annotations
 
+import re
+
 from hermes.sessions.scripts import Script
-from hermes.sessions.search import folded
+from hermes.sessions.search import LONGEST, folded
 
 SLICE = 64
 """Messages that are indexed in one transaction: a long one would stop the writers."""
 
+_too_long = re.compile(f"[0-9A-Za-z]{{{LONGEST + 1}}}").search
 _REACHES = "coalesce((SELECT rowid FROM words ORDER BY rowid DESC LIMIT 1), 0)"
 
 
@@ -31,6 +34,11 @@ def index() -> Script[bool]:
     for key, text, session, role in rows:  # one without words too: it shows how far the index reaches
         yield (
             "INSERT INTO words (rowid, body, tags) VALUES (?, ?, ?)",
-            (key, folded(text), f"s{session} {role}"),
+            (key, _words(text), f"s{session} {role}"),
         )
     return len(rows) == SLICE
+
+
+def _words(text: str) -> str:
+    """What SQLite takes for the same tokens as those of the folded text; it folds ASCII as we do."""
+    return text if text.isascii() and not _too_long(text) else folded(text)

@@ -6,13 +6,14 @@ import asyncio
 import atexit
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes.errors import StoreError
 from hermes.sessions.scripts import Script
-from hermes.sessions.sqlite_file import connect, drive, in_words, prepare, run
+from hermes.sessions.sqlite_file import connect, drive, end, in_words, patience, prepare, run
 
 if TYPE_CHECKING:
     import apsw
@@ -22,6 +23,8 @@ TOGETHER = 128
 """The most steps that share a commit."""
 PAGES = 1000
 """From so many pages of the journal on they are moved into the file."""
+QUICK = 0.0005
+"""Seconds within which a step was stored when the next one is stored without asking the thread."""
 ROWS = 256
 """After so many changed rows there is something to be done `behind` the steps."""
 
@@ -59,10 +62,12 @@ class _Work:
 
 
 class Writer:
-    """The only connection of this process that writes.
+    """The only connection of this process that writes, used by one thread at a time, whose `turn` it is.
 
-    `tidy` is run when the file was just opened, and `behind` now and then after steps of which all who
-    waited were told; both again and again until they say that there is no more to do.
+    Steps are stored by a thread of its own, so that no loop waits for a disk; where the disk is so quick that
+    asking the thread would take longer, by whoever asks. `tidy` is run when the file was just opened, and
+    `behind` now and then after steps of which all who waited were told; both again and again until they say
+    that there is no more to do.
     """
 
     def __init__(
@@ -73,20 +78,25 @@ class Writer:
         self._waiting: SimpleQueue[_Work | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._connection: apsw.Connection | None = None
+        self._opening, self._turn, self._door = threading.Lock(), threading.Lock(), threading.Lock()
         self._durable = True  # as `connect` sets it
         self._pages = 0  # of the journal
         self._rows = 0  # that had been changed when `behind` was last run
-        self._opening = threading.Lock()
+        self._quick = False
+        self._patient = True
         self._closed = False
 
     async def write(self, make: Callable[[], Script[T]], durable: bool) -> T:
         """Run a script; if `durable` it is on the disk when this returns. Cancelling waits for its end."""
-        if self._closed:
-            raise StoreError(f"the store {self.path} is closed")
+        if self._quick and (stored := self._at_once(make, durable)):
+            return stored[0]
         work = _Work(make, durable, asyncio.get_running_loop().create_future())
-        self._waiting.put(work)
-        if self._thread is None:
-            self._start()
+        with self._door:
+            if self._closed:
+                raise StoreError(f"the store {self.path} is closed")
+            self._waiting.put(work)
+            if self._thread is None:
+                self._start()
         return await work.ended()  # type: ignore[no-any-return]
 
     def opened(self) -> apsw.Connection:
@@ -97,63 +107,98 @@ class Writer:
                 prepare(connection, self.path)
                 while run(connection, self._tidy(), "BEGIN IMMEDIATE"):
                     pass  # what a process that died had not yet thrown away
+                wait = patience()
+                connection.set_busy_handler(lambda tries: self._patient and wait(tries))
                 connection.set_wal_hook(self._committed)  # in place of SQLite's own checkpoints
                 self._connection = connection
             return self._connection
 
     def close(self) -> None:
         """Finish what waits, then close the file."""
-        self._closed = True
         atexit.unregister(self.close)
-        if self._thread is not None:
+        with self._door:
+            self._closed = True
             self._waiting.put(None)
+        if self._thread is not None:
             self._thread.join()
-            self._thread = None
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._turn:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+            self._quick = False
 
     def _start(self) -> None:
-        with self._opening:
-            if self._thread is None and not self._closed:
-                atexit.register(self.close)  # a daemon is not waited for
-                self._thread = threading.Thread(target=self._work, name="hermes-store-writer", daemon=True)
-                self._thread.start()
+        atexit.register(self.close)  # the end of the program does not wait for a daemon
+        self._thread = threading.Thread(target=self._work, name="hermes-store-writer", daemon=True)
+        self._thread.start()
 
     def _work(self) -> None:
         """Store what waits, all of it together, until nothing more will come."""
-        goes_on = True
-        while goes_on:
-            batch: list[_Work | None] = [self._waiting.get()]
+        while not (self._closed and self._waiting.empty()):
+            batch = [self._waiting.get()]
             with contextlib.suppress(Empty):
                 while len(batch) < TOGETHER:
                     batch.append(self._waiting.get_nowait())
-            goes_on = None not in batch
-            with _Told([work for work in batch if work is not None]) as works:
-                self._store(works)
-            self._follow()
+            with self._turn:
+                with _Told([work for work in batch if work is not None]) as works:
+                    if works:
+                        self._store(works)
+                self._follow()
 
     def _store(self, batch: list[_Work]) -> None:
         connection = self._connection or self.opened()
         with in_words(self.path):
-            self._sync(connection, any(work.durable for work in batch))
-            connection.execute("BEGIN IMMEDIATE")
+            self._begin(connection, any(work.durable for work in batch))
             try:
                 if len(batch) == 1:  # whose failure undoes all
                     batch[0].result = drive(connection, batch[0].make())
                 else:
                     for work in batch:
                         self._one(connection, work)
-                connection.execute("COMMIT")
+                self._commit(connection)
             finally:
-                if not connection.get_autocommit():
-                    connection.execute("ROLLBACK")
+                end(connection)
 
-    def _sync(self, connection: apsw.Connection, durable: bool) -> None:
-        """Whether the next transaction waits for the disk."""
+    def _at_once(self, make: Callable[[], Script[T]], durable: bool) -> tuple[T] | None:
+        """Run a script here and now; None when others are at it, in this process or another."""
+        import apsw
+
+        if not self._waiting.empty() or not self._turn.acquire(blocking=False):
+            return None
+        try:
+            connection = self._connection
+            if connection is None:
+                return None
+            with in_words(self.path):
+                try:
+                    self._patient = False
+                    self._begin(connection, durable)
+                except apsw.BusyError:
+                    return None
+                finally:
+                    self._patient = True
+                try:
+                    result = drive(connection, make())
+                    self._commit(connection)
+                finally:
+                    end(connection)
+            if self._is_due(connection):
+                self._waiting.put(None)
+            return (result,)
+        finally:
+            self._turn.release()
+
+    def _begin(self, connection: apsw.Connection, durable: bool) -> None:
+        """Begin a transaction whose commit waits for the disk, or not."""
+        self._began = time.perf_counter()
         if durable != self._durable:
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._durable = durable
+        connection.execute("BEGIN IMMEDIATE")
+
+    def _commit(self, connection: apsw.Connection) -> None:
+        connection.execute("COMMIT")
+        self._quick = time.perf_counter() - self._began < QUICK
 
     def _one(self, connection: apsw.Connection, work: _Work) -> None:
         """Run one script; when it raises, its own changes alone are undone."""
@@ -168,19 +213,26 @@ class Writer:
             connection.execute("ROLLBACK TO step")
         connection.execute("RELEASE step")
 
+    def _is_due(self, connection: apsw.Connection) -> bool:
+        return connection.total_changes() - self._rows >= ROWS or self._pages >= PAGES
+
     def _follow(self) -> None:
         """What follows steps, when all who waited for them were told; what fails is tried again later."""
         import apsw
 
         connection = self._connection
-        if connection is None:
+        if connection is None or not self._is_due(connection):
             return
         with contextlib.suppress(apsw.Error):
-            if connection.total_changes() - self._rows >= ROWS:
-                self._sync(connection, False)
-                while run(connection, self._behind(), "BEGIN IMMEDIATE"):
-                    pass
-                self._rows = connection.total_changes()
+            more = True
+            while more:
+                self._begin(connection, durable=False)
+                try:
+                    more = drive(connection, self._behind())
+                    connection.execute("COMMIT")
+                finally:
+                    end(connection)
+            self._rows = connection.total_changes()
             if self._pages >= PAGES:
                 self._pages = 0
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
