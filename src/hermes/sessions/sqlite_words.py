@@ -25,14 +25,14 @@ def behind() -> Script[bool]:
     return bool(rows)
 
 
-def index() -> Script[bool]:
-    """Index the next slice of messages; whether there may be more."""
+def index(least: int = 1) -> Script[bool]:
+    """Index the next slice of messages, if so many are there; whether there may be more."""
     rows = yield (
         f"SELECT key, text, session, role FROM messages WHERE key > {_REACHES} ORDER BY key LIMIT ?",  # noqa: S608
         (SLICE,),
     )
-    for key, text, session, role in rows:  # one without words too: it shows how far the index reaches
-        yield (
+    for key, text, session, role in rows if len(rows) >= least else ():
+        yield (  # one without words too: it shows how far the index reaches
             "INSERT INTO words (rowid, body, tags) VALUES (?, ?, ?)",
             (key, _words(text), f"s{session} {role}"),
         )
