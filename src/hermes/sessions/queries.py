@@ -97,7 +97,8 @@ def _ranked(asked: Query, rows: list[tuple[Any, ...]], limit: int, newest: bool)
 def _hit(asked: Query, points: float, row: tuple[Any, ...]) -> Hit:
     _, session, title, seq, role, text, data = row
     shown, marks = snippet(asked, text)
-    return Hit(session, title, seq, role, message_from(role, seq, "", data).time, shown, marks, round(points, 6))
+    time = message_from(role, seq, "", data).time
+    return Hit(session, title, seq, role, time, shown, marks, round(points, 6))
 
 
 def rename(session_id: str, title: str) -> Script[None]:

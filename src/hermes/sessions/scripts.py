@@ -216,12 +216,11 @@ def _add_calls(key: int, calls: tuple[CallRecord, ...], stored: dict[str, int]) 
             )
             stored.update(rows)  # type: ignore[arg-type]
         if lost := [digest for digest in (c.head, c.tail) if digest not in stored]:
-            raise StoreError(
-                f"call {c.n} names bytes {lost[0][:12]}… that are not stored; give them with it"
-            )
+            raise StoreError(f"call {c.n} names bytes {lost[0][:12]}… that are not stored; give them with it")
         usage = compact({n: count for n, count in zip(_USAGE, _usage(c.usage), strict=True) if count})
         inserts = compact(c.inserts) if c.inserts else ""
-        sent = (key, c.n, c.epoch, c.started, stored[c.head], stored[c.tail], c.fragments, c.chain, c.messages)
+        ends = stored[c.head], stored[c.tail]
+        sent = (key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages)
         known = [(n, v) for n, v in zip(_TRACE, _trace(c), strict=True) if v]
         trace = {n: storable(v) if isinstance(v, str) else v for n, v in known}
         told = (storable(c.request_id), storable(c.model), storable(c.stop), c.predicted, inserts)
