@@ -214,7 +214,7 @@ def _add_calls(key: int, calls: tuple[CallRecord, ...], stored: dict[str, int]) 
                 "SELECT digest, key FROM blobs WHERE session = ? AND digest IN (?, ?)",
                 (key, c.head, c.tail),
             )
-            stored.update(rows)  # type: ignore[arg-type]
+            stored.update(rows)
         if lost := [digest for digest in (c.head, c.tail) if digest not in stored]:
             raise StoreError(f"call {c.n} names bytes {lost[0][:12]}… that are not stored; give them with it")
         usage = compact({n: count for n, count in zip(_USAGE, _usage(c.usage), strict=True) if count})
