@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -203,8 +204,8 @@ def test_a_cancelled_commit_is_whole(place: Place) -> None:
         await store.create(a_session())
         task = asyncio.create_task(store.commit("s1", a_turn()))
         await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
+        told = pytest.raises(asyncio.CancelledError) if task.cancel() else nullcontext()
+        with told:  # else it was stored already
             await task
         return len(await store.messages("s1"))
 

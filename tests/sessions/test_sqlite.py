@@ -111,6 +111,24 @@ def test_a_writer_waits_for_one_who_holds_the_file(file: Place) -> None:
     assert file.run(use) == 51
 
 
+def test_who_stops_waiting_is_told_when_the_step_is_stored(file: Place) -> None:
+    async def use(store: ScriptStore) -> int:
+        await store.create(a_session())
+        with closing(apsw.Connection(file.location)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            task = asyncio.create_task(store.commit("s1", a_turn()))
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.sleep(0.05)
+            assert not task.done()
+            other.execute("COMMIT")
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        return len(await store.messages("s1"))
+
+    assert file.run(use) == 2
+
+
 def test_one_broken_step_does_not_take_others_with_it(file: Place) -> None:
     async def use(store: ScriptStore) -> tuple[list[object], int]:
         await store.create(a_session())
