@@ -97,6 +97,27 @@ def read_regular(path: str, max_bytes: int = MAX_BYTES) -> tuple[bytes, bool]:
     return data, torn
 
 
+def read_seen(path: str, seen: os.stat_result) -> bytes | None:
+    """The bytes of a file of which `stat` has just said this, with the least calls that can be.
+
+    None when it is no regular file of bearable size, cannot be read, or is no longer what it was:
+    `read_regular` tells why.
+    """
+    if not stat_of.S_ISREG(seen.st_mode) or seen.st_size > MAX_BYTES:
+        return None
+    try:
+        fd = os.open(path, _FLAGS)
+        try:
+            data = os.read(fd, seen.st_size + 1)
+            now = os.fstat(fd)
+        finally:
+            os.close(fd)
+    except OSError:
+        return None
+    unchanged = now.st_mtime_ns == seen.st_mtime_ns and now.st_ino == seen.st_ino
+    return data if unchanged and len(data) == now.st_size == seen.st_size else None
+
+
 def _read_all(fd: int, expected: int, max_bytes: int) -> bytes:
     data = os.read(fd, expected + 1)
     if len(data) == expected:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hermes.errors import FileRefused
-from hermes.files import read_regular
+from hermes.files import read_regular, read_seen
 from hermes.provenance import Decision, Notice, Origin, digest_of
 from hermes.security.policy import Policies
 from hermes.skills.admission import judge
@@ -97,6 +97,8 @@ def _read_categories(found: Found, broken: list[Broken]) -> tuple[list[Category]
 
 
 def _read(place: Place) -> bytes | Broken:
+    if place.seen and (known := read_seen(place.path, place.seen)) is not None:
+        return known
     try:
         data, torn = read_regular(place.path)
         return read_regular(place.path)[0] if torn else data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from hermes.frozen import frozen
 
@@ -14,8 +14,7 @@ FIRST_LINE = 2
 """The line of the file on which the YAML starts: after the fence."""
 
 
-@frozen
-class Fields:
+class Fields(NamedTuple):
     """What front matter says, the lines of the file on which each top value stands, and what was repaired."""
 
     values: dict[str, Value]

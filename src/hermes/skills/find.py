@@ -6,6 +6,7 @@ Real directories are looked at before links, so that a link to a skill never hid
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from hermes.files import is_inside
 from hermes.provenance import Decision, Notice, Origin, Verdict
 from hermes.skills.known import Root
 from hermes.skills.records import Broken, Place
+from hermes.skills.stamps import NOTHING, Stamp, stamp
 from hermes.text import well_formed
 
 MAX_DEPTH = 6
@@ -37,12 +39,15 @@ class _Candidate(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """The result of a walk. `watched` are the paths whose stamps, if unchanged, prove it still true."""
+    """The result of a walk. `watched` are the paths whose stamps, if unchanged, prove it still true.
+
+    The stamps were taken before anything there was listed or read.
+    """
 
     candidates: list[_Candidate] = field(default_factory=list)
     categories: list[Place] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
-    watched: list[str] = field(default_factory=list)
+    watched: dict[str, Stamp] = field(default_factory=dict)
     decisions: list[Decision] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
@@ -120,7 +125,7 @@ class _Walk:
             )
 
     def _no_root(self) -> None:
-        self.found.watched.append(self.root.path)
+        self.found.watched[self.root.path] = NOTHING
         self._decide(self.root.path, "missing")
         if self.root.trust != "owner":
             self._notice(f"{self.root.path}: named in skills.dirs, but there is no such directory")
@@ -130,13 +135,13 @@ class _Walk:
         if directory.depth:
             path = directory.path + _SKILL
             try:
-                found = os.lstat(path)
+                seen = os.lstat(path)
             except OSError:
                 pass
             else:  # whatever it is: a pipe, a directory or a link to nothing is a skill that is broken
-                self._skill(directory, path, S_ISLNK(found.st_mode))
+                self._skill(directory, path, seen)
                 return
-        self.found.watched.append(directory.path)
+        self._watch(directory.path)
         try:
             with os.scandir(directory.path) as listing:
                 entries = sorted(listing, key=_name)
@@ -146,7 +151,7 @@ class _Walk:
             return
         if skill := next((e for e in entries if e.name.lower() == "skill.md"), None):
             if directory.depth or self.root.trust != "owner":
-                self._skill(directory, skill.path, skill.is_symlink())
+                self._skill(directory, skill.path, skill.stat(follow_symlinks=False))
                 return
             reason = "it lies in the skills directory itself; a skill has a directory of its own"
             self.found.broken.append(Broken(skill.path, 0, reason))
@@ -168,8 +173,7 @@ class _Walk:
         described = name.lower() == "description.md"
         if not is_directory:
             if described and below and self._may_read(entry.path, link):
-                self.found.categories.append(self._place(entry.path, below, ""))
-                self.found.watched.append(entry.path)
+                self.found.categories.append(self._place(entry.path, below, "", self._watch(entry.path)))
             return
         if name.startswith("."):
             return
@@ -189,16 +193,28 @@ class _Walk:
             real = os.path.realpath(entry.path)
             self.links.append(_Directory(entry.path, real, below, name, parent.depth + 1))
 
-    def _skill(self, directory: _Directory, path: str, link: bool) -> None:
-        self.found.watched.append(path)
-        if not self._may_read(path, link):
+    def _skill(self, directory: _Directory, path: str, seen: os.stat_result) -> None:
+        """A SKILL.md and what `lstat` says of it."""
+        link = S_ISLNK(seen.st_mode)
+        known = self._watch(path, None if link else seen)
+        if link and not self._may_read(path, link):
             return
         real = os.path.realpath(path) if link else directory.real + os.sep + os.path.basename(path)
-        place = self._place(path, directory.category, directory.name or os.path.basename(self.root.path))
+        folder = directory.name or os.path.basename(self.root.path)
+        place = self._place(path, directory.category, folder, known)
         self.found.candidates.append(_Candidate(place, real, link))
 
-    def _place(self, path: str, category: str, folder: str) -> Place:
-        return Place(path, well_formed(category), well_formed(folder), self.root.label, self.root.trust)
+    def _watch(self, path: str, seen: os.stat_result | None = None) -> os.stat_result | None:
+        """Note the stamp of a path, and give what `stat` says of it, if anything."""
+        if seen is None:
+            with contextlib.suppress(OSError):
+                seen = os.stat(path)
+        self.found.watched[path] = stamp(seen) if seen else NOTHING
+        return seen
+
+    def _place(self, path: str, category: str, folder: str, seen: os.stat_result | None) -> Place:
+        root = self.root
+        return Place(path, well_formed(category), well_formed(folder), root.label, root.trust, seen)
 
     def _may_read(self, path: str, link: bool) -> bool:
         """Links may lead anywhere in the owner's home, but not out of a root that others fill."""

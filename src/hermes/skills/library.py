@@ -6,14 +6,14 @@ The list, the index and the view of a skill all go through `Library`, so what is
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from hermes.paths import Home
 from hermes.security.policy import Policies
 from hermes.skills import snapshot
 from hermes.skills.known import forget, keep, library_key, proved, roots_of
 from hermes.skills.records import Library, Skill, Unresolved
-from hermes.skills.stamps import Stamp, stamps_of
+from hermes.skills.stamps import Stamp
 
 __all__ = ["Library", "Skill", "Unresolved", "forget", "load_library"]
 
@@ -44,15 +44,14 @@ def load_library(
 
     started = clock()
     found = find(roots)
-    stamps = stamps_of(found.watched)
     library = build_library(found, roots, policies)
-    if _settled(stamps, started, clock()):
-        known = snapshot.remembered(key, library, found.watched, stamps)
+    if _settled(found.watched.values(), started, clock()):
+        known = snapshot.remembered(key, library, found.watched)
         snapshot.write(home, keep(home, known), library)
     return library
 
 
-def _settled(stamps: tuple[Stamp, ...], started: int, ended: int) -> bool:
+def _settled(stamps: Iterable[Stamp], started: int, ended: int) -> bool:
     """Whether nothing was changed so shortly before, or while, it was read that a later change could hide."""
     first, last = started - _UNSETTLED_NS, ended + _UNSETTLED_NS
     return not any(first <= s[0] <= last or first <= s[1] <= last for s in stamps)

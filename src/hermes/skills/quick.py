@@ -11,13 +11,20 @@ from typing import Any
 
 from hermes.skills.fields import FIRST_LINE, MAX_CHARS, Fields, Value
 
+_WORD = r"\w(?:[\w ./+-]*[\w./+-])?"
+_FLAT = re.compile(
+    r"^([A-Za-z_][\w-]{0,63}): +"
+    rf"(?:([\w(/.$+^;][ -~]*(?<![: ]))|\[({_WORD}(?:, {_WORD})*)\]|\"([ !#-\[\]-~]*)\"|'([ -&(-~]*)')$",
+    re.A | re.M,
+)
+"""A line with a key and a plain text, words in brackets, or a text in quotes."""
 # Written by what they leave out: a set that spans most of Unicode takes milliseconds to compile.
 _UNCERTAIN = re.compile("[\0-\t\v-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_(/.$+^;")
 _KEY = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_-]{0,63}):(?: +(.*))?$")
 _ITEM = re.compile(r"( *)- +([^ ].*)$")
 _QUOTED = re.compile(r'"([^"\\]*)"$|\'([^\']*)\'$')
-_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ ./+-]*")
+_FLOW_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ ./+-]*")
 _QUOTED_WORD = re.compile(r'"([A-Za-z0-9_ ./+-]*)"$|\'([A-Za-z0-9_ ./+-]*)\'$')
 _NULLS = frozenset(("null", "Null", "NULL"))
 _BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", "")}
@@ -25,8 +32,26 @@ _BLOCKS = {"|": ("\n", "\n"), "|-": ("\n", ""), ">": (" ", "\n"), ">-": (" ", ""
 
 def quick_fields(yaml: str) -> Fields | None:
     """The fields when every line is of the simple kinds; None when a real parser must look."""
-    if len(yaml) > MAX_CHARS:
+    return None if len(yaml) > MAX_CHARS else _flat_fields(yaml) or _lined_fields(yaml)
+
+
+def _flat_fields(yaml: str) -> Fields | None:
+    """The fields when every line is a key and its value, found all at once."""
+    rows = _FLAT.findall(yaml)
+    if len(rows) <= yaml.count("\n") or "null" in yaml.lower():
         return None
+    top: dict[str, Value] = {}
+    places: dict[str, tuple[int, int]] = {}
+    for at, (key, plain, words, double, single) in enumerate(rows, FIRST_LINE):
+        if key in top or ": " in plain or " #" in plain:
+            return None
+        top[key] = plain or (words.split(", ") if words else double or single)
+        places[key] = (at, at)
+    return Fields(top, places)
+
+
+def _lined_fields(yaml: str) -> Fields | None:
+    """The fields, found line by line."""
     lines = yaml.split("\n")
     if not (yaml.isascii() and "".join(lines).isprintable()) and _UNCERTAIN.search(yaml):
         return None
@@ -149,7 +174,7 @@ def _flow_list(inside: str) -> Any:
     items: list[Value] = []
     for part in inside.split(","):
         word = part.strip(" ")
-        if _WORD.fullmatch(word):
+        if _FLOW_WORD.fullmatch(word):
             items.append(None if word in _NULLS else word)
         elif found := _QUOTED_WORD.match(word):
             items.append(found[1] or found[2] or "")

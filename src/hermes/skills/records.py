@@ -105,13 +105,14 @@ class Broken(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a SKILL.md or DESCRIPTION.md was found."""
+    """Where a SKILL.md or DESCRIPTION.md was found, and what `stat` said of it there."""
 
     path: str
     category: str
     folder: str
     root: str
     trust: Trust
+    seen: os.stat_result | None = None
 
 
 class Category(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,10 +58,11 @@ class Remembered:
         return self.made
 
 
-def remembered(key: str, library: Library, watched: Iterable[str], stamps: Iterable[Stamp]) -> Remembered:
+def remembered(key: str, library: Library, watched: Mapping[str, Stamp]) -> Remembered:
     """A library that was read when the watched paths had these stamps."""
     paths = tuple(map(os.fsencode, watched))
-    return Remembered(key, library.digest, paths, _seal(key, library.digest, paths, stamps), library)
+    seal = _seal(key, library.digest, paths, watched.values())
+    return Remembered(key, library.digest, paths, seal, library)
 
 
 def write(home: Home, known: Remembered, library: Library) -> None:
