@@ -19,7 +19,7 @@ from hermes.skills.kept_index import FILE, forget_indexes, home_index
 from hermes.skills.library import forget, load_library
 
 from .conftest import SkillHome, as_nobody
-from .test_snapshot import CHANGES, later, stocked
+from .test_snapshot import CHANGES, later, stocked, written
 
 __all__ = ["stocked"]
 
@@ -57,19 +57,18 @@ def keys(skills: SkillHome) -> list[bytes]:
 def test_what_is_kept_is_what_is_rendered(stocked: SkillHome, budget: int) -> None:
     fresh = rendered(stocked, budget=budget)
     first = asked(stocked, budget=budget)
-    before = kept(stocked).stat()
+    before = written(kept(stocked))
     assert asked(stocked, budget=budget) == first == fresh
-    assert kept(stocked).stat() == before  # it was used, not written again
+    assert written(kept(stocked)) == before  # it was used, not written again
 
 
 def test_what_is_kept_is_really_used(stocked: SkillHome) -> None:
     rendered(stocked)
     asked(stocked)
-    head, line = kept(stocked).read_bytes().split(b"\n")
-    key, _, row = line.partition(b" ")
-    text, *others = json.loads(row)
-    body = key + b" " + json.dumps([text.replace("plain", "PLAIN"), *others]).encode()
-    kept(stocked).write_bytes(b"%s %08x\n%s" % (head.rpartition(b" ")[0], zlib.crc32(body), body))
+    data = kept(stocked).read_bytes()
+    text, *others = json.loads(data.split(b" ", 4)[4])
+    changed = json.dumps([text.replace("plain", "PLAIN"), *others]).encode()
+    kept(stocked).write_bytes(sealed(data, changed))
     assert "PLAIN" in str(asked(stocked)[0])
     kept(stocked).chmod(0o666)  # now another may have written it
     assert asked(stocked) == rendered(stocked)
@@ -80,9 +79,9 @@ def test_an_index_of_nothing_is_kept_too(skills: SkillHome) -> None:
     (skills.root / "skills").mkdir(parents=True)
     fresh = rendered(skills)
     assert asked(skills) == fresh
-    before = kept(skills).stat()
+    before = written(kept(skills))
     assert asked(skills) == fresh == ("", (), (), ())
-    assert kept(skills).stat() == before
+    assert written(kept(skills)) == before
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -130,15 +129,15 @@ def test_the_newest_few_are_kept(stocked: SkillHome) -> None:
         lambda data: data.replace(b"plain", b"PLAIN"),
         lambda data: b"\0" * len(data),
         lambda data: sealed(data, b"[]"),
-        lambda data: sealed(data, b'["a",[],[],[],[],[],[],"",[],[]]'),
-        lambda data: sealed(data, b'[[],[],[],[],[],[],[],"",[],[]]'),
-        lambda data: sealed(data, b'["a",[1],[7],[0],[],[[]],[],"",[],[]]'),
-        lambda data: sealed(data, b'["a",[1],[0],[0],[["skill"]],[[]],[],"",[],[]]'),
+        lambda data: sealed(data, b'["a",[],[],[],[],[],[],[],[],[]]'),
+        lambda data: sealed(data, b"[[],[],[],[],[],[],[],[],[],[]]"),
+        lambda data: sealed(data, b'["a",[1],[7],[0],[],[[]],[],[],[],[]]'),
+        lambda data: sealed(data, b'["a",[1],[0],[0],[["skill"]],[[]],[],[],[],[]]'),
         lambda data: sealed(
-            data, b'["a",["",1],[0,0],[0,0],[["k"],["p"],["d"],[1],[1],["t"]],[[]],[],"",[],[]]'
+            data, b'["a",["",1],[0,0],[0,0],[["k"],["p"],["d"],[1],[1],["t"]],[[]],[],[],[],[]]'
         ),
-        lambda data: sealed(data, b'["",[],[],[],[],[],[],"",[0],[]]'),
-        lambda data: sealed(data, b'["",[],[],[],[],[],[],"path",[0],[["skill","loaded"]]]'),
+        lambda data: sealed(data, b'["",[],[],[],[],[],[],[],[0],[]]'),
+        lambda data: sealed(data, b'["",[],[],[],[],[],[],["path"],[0],[["skill","loaded"]]]'),
         lambda data: sealed(data, b"[" * 100_000),
         lambda data: sealed(data, b"\xff"),
     ],
@@ -154,11 +153,20 @@ def test_what_is_damaged_is_ignored_and_replaced(
     assert kept(stocked).read_bytes() == good
 
 
+def test_a_damaged_index_leaves_the_others(stocked: SkillHome) -> None:
+    rendered(stocked)
+    fresh = asked(stocked, budget=100), asked(stocked, budget=200)
+    head, newer, older = kept(stocked).read_bytes().split(b"\n")
+    for lines in ((head, newer[:-1], older), (head, newer, older[:-1]), (head, newer, b"rubbish", older)):
+        kept(stocked).write_bytes(b"\n".join(lines))
+        assert (asked(stocked, budget=100), asked(stocked, budget=200)) == fresh
+    assert {*kept(stocked).read_bytes().split(b"\n")} >= {head, newer, older}
+
+
 def sealed(data: bytes, row: bytes) -> bytes:
     """The file with another row and a checksum that fits."""
     head, line = data.split(b"\n")
-    body = line.split()[0] + b" " + row
-    return b"%s %08x\n%s" % (head.rpartition(b" ")[0], zlib.crc32(body), body)
+    return b"%s\n%s %08x %s" % (head, line.split()[0], zlib.crc32(row), row)
 
 
 def test_a_home_that_cannot_be_written_is_no_matter(open_directory: Path) -> None:

@@ -27,6 +27,7 @@ MAX_DIRECTORIES = 2_000
 
 VENDOR = frozenset(("node_modules", "bower_components", "__pycache__", "site-packages", "venv", "vendor"))
 _SKILL = os.sep + "SKILL.md"
+_DESCRIPTION = "description.md"
 
 
 class _Candidate(NamedTuple):
@@ -57,6 +58,8 @@ class Found:
 
     def drop_aliases(self) -> None:
         """One file offered by several links is one skill, at the place that is least of a link."""
+        if len({candidate.real for candidate in self.candidates}) == len(self.candidates):
+            return
         first: dict[str, _Candidate] = {}
         for candidate in sorted(self.candidates, key=lambda c: c.link):
             if (kept := first.setdefault(candidate.real, candidate)) is not candidate:
@@ -139,7 +142,7 @@ class _Walk:
             except OSError:
                 pass
             else:  # whatever it is: a pipe, a directory or a link to nothing is a skill that is broken
-                self._skill(directory, path, seen)
+                self._skill(directory, path, S_ISLNK(seen.st_mode), seen)
                 return
         self._watch(directory.path)
         try:
@@ -151,57 +154,54 @@ class _Walk:
             return
         if skill := next((e for e in entries if e.name.lower() == "skill.md"), None):
             if directory.depth or self.root.trust != "owner":
-                self._skill(directory, skill.path, skill.stat(follow_symlinks=False))
+                self._skill(directory, skill.path, skill.is_symlink())
                 return
             reason = "it lies in the skills directory itself; a skill has a directory of its own"
             self.found.broken.append(Broken(skill.path, 0, reason))
-        below = f"{directory.category}/{directory.name}" if directory.category else directory.name
+        category = directory.category
+        below = well_formed(f"{category}/{directory.name}" if category else directory.name)
         for entry in entries:
             self._entry(entry, directory, below, queue)
 
     def _entry(
         self, entry: os.DirEntry[str], parent: _Directory, below: str, queue: deque[_Directory]
     ) -> None:
-        name = entry.name
-        link = entry.is_symlink()
+        name, path, link = entry.name, entry.path, entry.is_symlink()
         try:
             is_directory = entry.is_dir()
         except OSError as error:  # a link to itself, for one
             reason = (error.strerror or str(error)).lower()
-            self.found.broken.append(Broken(entry.path, 0, reason, "unreadable"))
+            self.found.broken.append(Broken(path, 0, reason, "unreadable"))
             return
-        described = name.lower() == "description.md"
+        lowered = name.lower()
         if not is_directory:
-            if described and below and self._may_read(entry.path, link):
-                self.found.categories.append(self._place(entry.path, below, "", self._watch(entry.path)))
-            return
-        if name.startswith("."):
-            return
-        if described:
-            self.found.broken.append(
-                Broken(entry.path, 0, "it is a directory, not a regular file", "unreadable")
-            )
-            return
-        if name.lower() in VENDOR:
-            self._decide(entry.path, "off", "a directory of other people's code")
-            return
-        if parent.depth >= MAX_DEPTH:
-            self.too_deep.append(entry.path)
+            if lowered == _DESCRIPTION and below and self._may_read(path, link):
+                place = Place(path, below, "", self.root.label, self.root.trust, self._watch(path))
+                self.found.categories.append(place)
+        elif name[0] == ".":
+            pass
+        elif lowered == _DESCRIPTION:
+            self.found.broken.append(Broken(path, 0, "it is a directory, not a regular file", "unreadable"))
+        elif lowered in VENDOR:
+            self._decide(path, "off", "a directory of other people's code")
+        elif parent.depth >= MAX_DEPTH:
+            self.too_deep.append(path)
         elif not link:
-            queue.append(_Directory(entry.path, parent.real + os.sep + name, below, name, parent.depth + 1))
-        elif self._may_read(entry.path, link):
-            real = os.path.realpath(entry.path)
-            self.links.append(_Directory(entry.path, real, below, name, parent.depth + 1))
+            queue.append(_Directory(path, f"{parent.real}{os.sep}{name}", below, name, parent.depth + 1))
+        elif self._may_read(path, link):
+            self.links.append(_Directory(path, os.path.realpath(path), below, name, parent.depth + 1))
 
-    def _skill(self, directory: _Directory, path: str, seen: os.stat_result) -> None:
-        """A SKILL.md and what `lstat` says of it."""
-        link = S_ISLNK(seen.st_mode)
-        known = self._watch(path, None if link else seen)
+    def _skill(
+        self, directory: _Directory, path: str, link: bool, seen: os.stat_result | None = None
+    ) -> None:
+        """A SKILL.md; `seen` is what `lstat` has just said of it, where that is also what `stat` would say."""
+        seen = self._watch(path, None if link else seen)
         if link and not self._may_read(path, link):
             return
-        real = os.path.realpath(path) if link else directory.real + os.sep + os.path.basename(path)
-        folder = directory.name or os.path.basename(self.root.path)
-        place = self._place(path, directory.category, folder, known)
+        root, inside = self.root, path[len(directory.path) :]
+        folder = well_formed(directory.name or os.path.basename(root.path))
+        place = Place(path, directory.category, folder, root.label, root.trust, seen)
+        real = os.path.realpath(path) if link else directory.real + inside
         self.found.candidates.append(_Candidate(place, real, link))
 
     def _watch(self, path: str, seen: os.stat_result | None = None) -> os.stat_result | None:
@@ -211,10 +211,6 @@ class _Walk:
                 seen = os.stat(path)
         self.found.watched[path] = stamp(seen) if seen else NOTHING
         return seen
-
-    def _place(self, path: str, category: str, folder: str, seen: os.stat_result | None) -> Place:
-        root = self.root
-        return Place(path, well_formed(category), well_formed(folder), root.label, root.trust, seen)
 
     def _may_read(self, path: str, link: bool) -> bool:
         """Links may lead anywhere in the owner's home, but not out of a root that others fill."""

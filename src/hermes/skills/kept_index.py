@@ -17,11 +17,11 @@ from hermes.prompts import prompt_text
 from hermes.provenance import Decision, Notice, Origin, Passage, Span, digest_of
 from hermes.security.policy import Policies
 from hermes.skills.budget import DEFAULT_TOKENS
-from hermes.skills.known import known_digest, library_key
+from hermes.skills.known import library_key, proved
 from hermes.skills.snapshot import remove, store, stored
 
 FILE = "skill-indexes.json"
-FORMAT = 2
+_HEAD = b"hermes skill-indexes 3\n"
 _STORED_AT_MOST = 4
 _KEPT_AT_MOST = 64
 _TEXTS = ("skills_index", "skills_more", "skills_more_unlisted")
@@ -42,12 +42,11 @@ def home_index(
     budget_tokens: int = DEFAULT_TOKENS,
 ) -> Passage:
     """`skills_index` of `load_library`: the very same, from what is kept where the disk proves it good."""
+    library_is = library_key(home, extra_roots, policies)
     texts = [prompt_text(name).spans[0].origin.digest for name in _TEXTS]
-    setting = (
-        *(library_key(home, extra_roots, policies), sys.platform, texts),
-        *(sorted(tools), sorted(disabled), pinned, budget_tokens),
-    )
-    digest = known_digest(home, extra_roots, policies=policies)
+    setting = (library_is, sys.platform, texts, sorted(tools), sorted(disabled), pinned, budget_tokens)
+    known = proved(home, library_is)
+    digest = known.digest if known else ""
     if digest and (index := _recalled(home, _key(setting, digest))) is not None:
         return index
     from hermes.skills.index import skills_index  # what is kept needs neither these nor their records
@@ -76,7 +75,7 @@ def _key(setting: tuple[object, ...], digest: str) -> str:
 
 def _recalled(home: Home, key: str) -> Passage | None:
     index = _kept.get(key)
-    if index is None and (row := _rows(home).get(key.encode())):
+    if index is None and (row := _stored(home, key)):
         import json
 
         try:
@@ -93,26 +92,36 @@ def _keep(key: str, index: Passage) -> None:
     _kept[key] = index
 
 
-def _rows(home: Home) -> dict[bytes, bytes]:
-    """What is stored, by key, the newest first."""
-    head, _, body = stored(home, FILE).partition(b"\n")
-    if head != _head(body):
-        return {}
-    return {line[:64]: line[65:] for line in body.split(b"\n")}
+def _stored(home: Home, key: str) -> bytes:
+    """The JSON kept under a key, if it is whole; it is large, so nothing is copied in vain."""
+    data = stored(home, FILE)
+    at = data.find(f"\n{key} ".encode())
+    if at < 0 or not data.startswith(_HEAD):
+        return b""
+    end = data.find(b"\n", at + 1)
+    return _checked(data[at + 66 : end if end > 0 else len(data)])
 
 
-def _head(body: bytes) -> bytes:
-    return f"hermes skill-indexes {FORMAT} {zlib.crc32(body):08x}".encode()
+def _checked(row: bytes) -> bytes:
+    """The JSON of a row, if the checksum before it is its own."""
+    checksum, _, text = row.partition(b" ")
+    return text if checksum == b"%08x" % zlib.crc32(text) else b""
+
+
+def rows_in(data: bytes) -> dict[bytes, bytes]:
+    """What a file holds that is whole, by key, the newest first."""
+    head, *lines = data.split(b"\n")
+    return {line[:64]: line[65:] for line in lines if _checked(line[65:])} if head + b"\n" == _HEAD else {}
 
 
 def _write(home: Home, key: str, index: Passage) -> None:
     """Store an index before those that are stored, of which the oldest give way."""
     import json
 
-    rows = {key.encode(): json.dumps(_row(index), separators=(",", ":")).encode()}
-    rows = rows | _rows(home) | rows
-    body = b"\n".join([b"%s %s" % row for row in list(rows.items())[:_STORED_AT_MOST]])
-    store(home, FILE, _head(body) + b"\n" + body)
+    text = json.dumps(_row(index), separators=(",", ":")).encode()
+    new = {key.encode(): b"%08x %s" % (zlib.crc32(text), text)}
+    rows = new | rows_in(stored(home, FILE)) | new
+    store(home, FILE, _HEAD + b"\n".join([b"%s %s" % row for row in list(rows.items())[:_STORED_AT_MOST]]))
 
 
 def _row(index: Passage) -> list[Any]:
@@ -128,7 +137,7 @@ def _row(index: Passage) -> list[Any]:
         list(zip(*origins, strict=True)),
         list(marks),
         [(n.level, n.text, n.origin) for n in index.notices],
-        "\0".join([d.path for d in index.decisions]),
+        [d.path for d in index.decisions],
         [fates.setdefault((d.kind, d.verdict, d.detail), len(fates)) for d in index.decisions],
         list(fates),
     ]
@@ -145,7 +154,7 @@ def _from_row(row: list[Any]) -> Passage:
     spans = _records(Span, edges[:-1], ends, of, done)
     notices = tuple(Notice(level, said, Origin(*o) if o else None) for level, said, o in told)
     what = [[fate[number] for number in decided] for fate in zip(*fates, strict=True)]
-    decisions = _records(Decision, paths.split("\0"), *what) if decided else ()
+    decisions = _records(Decision, paths, *what) if decided else ()
     return Passage(text, spans, notices, decisions)
 
 

@@ -72,14 +72,11 @@ def library_key(home: Home, extra_roots: tuple[str, ...] = (), policies: Policie
     return digest_of(repr((__version__, scanner_version(), user, roots, rules)))
 
 
-def known_digest(home: Home, extra_roots: tuple[str, ...] = (), *, policies: Policies | None = None) -> str:
-    """The digest of what `load_library` would give now, without making it; empty when not known unread."""
-    known = proved(home, library_key(home, extra_roots, policies))
-    return known.digest if known else ""
-
-
 def proved(home: Home, key: str) -> Remembered | None:
-    """What is remembered in the process or on disk, if the disk proves it unchanged."""
+    """The library of a key, as it is remembered in the process or on disk, if the disk proves it unchanged.
+
+    It is not made for that.
+    """
     known = _remembered.get((home.root, key))
     if known and known.holds():
         return known

@@ -14,6 +14,7 @@ from hermes.inspect.doctor.records import Patient, Problem
 from hermes.paths import SUBFOLDERS, Home
 from hermes.provenance import digest_of
 from hermes.sessions.open import FILE as SESSIONS
+from hermes.skills.kept_index import rows_in
 
 _PRIVATE = ("", "config.yaml", "SOUL.md", "memories", "memories/MEMORY.md", "memories/USER.md", "trust.json")
 _OLD_ENOUGH = 3600.0
@@ -169,9 +170,7 @@ def _proof_cache(data: bytes, _place: Home) -> str:
 
 
 def _indexes_cache(data: bytes, _place: Home) -> str:
-    head, _, body = data.partition(b"\n")
-    sound = head.startswith(b"hermes skill-indexes ") and head.endswith(b" %08x" % zlib.crc32(body))
-    return "" if sound else "damaged"
+    return "" if len(rows_in(data)) == data.count(b"\n") > 0 else "damaged"
 
 
 def _found_cache(data: bytes, _place: Home) -> str:
