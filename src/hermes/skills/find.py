@@ -194,7 +194,7 @@ class _Walk:
     def _skill(
         self, directory: _Directory, path: str, link: bool, seen: os.stat_result | None = None
     ) -> None:
-        """A SKILL.md; `seen` is what `lstat` has just said of it, where that is also what `stat` would say."""
+        """A SKILL.md; `seen` is what `lstat` has just said of it, which counts where it is no link."""
         seen = self._watch(path, None if link else seen)
         if link and not self._may_read(path, link):
             return

@@ -52,7 +52,7 @@ def parse_skill(data: bytes, place: Place) -> tuple[Skill | Broken, tuple[Notice
         conditions,
         _details(values),
     )
-    return skill, tuple(_warning(place, text) for text in (*problems, *more))
+    return skill, tuple([_warning(place, text) for text in (*problems, *more)])
 
 
 def parse_category(data: bytes, place: Place) -> tuple[Category | Broken, tuple[Notice, ...]]:
@@ -70,7 +70,7 @@ def parse_category(data: bytes, place: Place) -> tuple[Category | Broken, tuple[
 
 def _fields(data: bytes, needs: str) -> tuple[Fields | Fault, tuple[str, ...]]:
     try:
-        decoded = decode(data)
+        decoded = decode(_head(data))
     except FileRefused as error:
         return Fault(0, str(error)), ()
     text = decoded.text
@@ -79,6 +79,12 @@ def _fields(data: bytes, needs: str) -> tuple[Fields | Fault, tuple[str, ...]]:
         return Fault(1, _no_front_matter(text, found.open, needs)), ()
     fields = read_fields(found.yaml)
     return fields, (f"it is {decoded.problem}",) if decoded.problem else ()
+
+
+def _head(data: bytes) -> bytes:
+    """The data up to the end of its front matter where what follows is surely text and need not be decoded."""
+    end = data.find(b"\n---\n", 3)
+    return data[: end + 5] if end > 0 and data.isascii() and not (b"\r" in data or b"\0" in data) else data
 
 
 def _no_front_matter(text: str, opened: bool, needs: str) -> str:

@@ -60,7 +60,7 @@ class Remembered:
 
 def remembered(key: str, library: Library, watched: Mapping[str, Stamp]) -> Remembered:
     """A library that was read when the watched paths had these stamps."""
-    paths = tuple(map(os.fsencode, watched))
+    paths = tuple(os.fsencode("\0".join(watched)).split(b"\0"))
     seal = _seal(key, library.digest, paths, watched.values())
     return Remembered(key, library.digest, paths, seal, library)
 
