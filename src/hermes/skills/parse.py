@@ -82,7 +82,7 @@ def _fields(data: bytes, needs: str) -> tuple[Fields | Fault, tuple[str, ...]]:
 
 
 def _head(data: bytes) -> bytes:
-    """The data up to the end of its front matter where what follows is surely text and need not be decoded."""
+    """The data up to the end of its front matter, where what follows is surely text."""
     end = data.find(b"\n---\n", 3)
     return data[: end + 5] if end > 0 and data.isascii() and not (b"\r" in data or b"\0" in data) else data
 
