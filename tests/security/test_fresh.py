@@ -23,7 +23,9 @@ def written(name: str) -> list[dict[str, str]]:
         ("second_attacks.jsonl", "tune", 0.93),
         ("second_attacks.jsonl", "measure", 0.56),
         ("third_attacks.jsonl", "work", 0.94),
-        ("third_attacks.jsonl", "measure", 0.6),
+        ("third_attacks.jsonl", "measure", 0.8),
+        ("fourth_attacks.jsonl", "work", 0.82),
+        ("fourth_attacks.jsonl", "measure", 0.44),
     ],
 )
 def test_share_of_fresh_sentences_that_is_caught(name: str, half: str, least: float) -> None:
