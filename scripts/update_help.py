@@ -22,6 +22,17 @@ _HEAD = """\
 # Commands
 
 Made from the commands themselves by `scripts/update_help.py`. `hermes` alone at a terminal is `hermes chat`.
+
+Every command ends with one of these exit codes; a few have more, which their help names:
+
+| code | means |
+|---|---|
+| 0 | done; the answer is yes; nothing is wrong |
+| 1 | the answer is no, or problems were found, or it failed |
+| 2 | it was used wrongly, or a name is not known: a command, an option, a value, a session, a file to read |
+| 130 | stopped by Ctrl-C, or by an answer of no |
+
+A command or option that is not there is answered with the one that was probably meant.
 """
 
 

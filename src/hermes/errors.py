@@ -2,18 +2,23 @@
 
     HermesError
     ├── ConfigError         config.yaml cannot be used as asked
+    │   ├── UnknownModel    a name that no model or provider goes by
+    │   └── WrongSetting    a key or value that config.yaml does not take
     ├── FileRefused         a file may not or cannot be read (carries the verdict of the decision)
     ├── MemoryRefused       a memory cannot be read or written as asked
+    │   └── UnknownMemory   a name that no entry goes by
     ├── ModelError          a model could not be called, or answered with an error
     ├── PromptError         a stored or exported prompt cannot be used
     ├── SkillError          a skill cannot be written, removed or installed as asked
+    │   └── UnknownSkill    a name or place that no skill goes by
     ├── StoreError          sessions cannot be read or written
     │   ├── BytesGone       the retention policy took these bytes away
     │   └── SessionBusy     someone else holds this session, or went on with it
     ├── ToolError           a call failed in a way the model can mend, which is told to it
     ├── TrustError          what the owner accepted cannot be stored
-    └── UsageError          a command was asked for something that does not exist
+    └── UsageError          a command was used wrongly, or asked for something that does not exist
 
+Every `Unknown…` and `WrongSetting` is a UsageError too: what ends a command so has exit code 2, all else 1.
 A message names the thing, what was expected, and what to do about it.
 """
 
@@ -47,8 +52,20 @@ class HermesError(Exception):
     """Base of all errors a caller may want to catch; the message is fit for a person."""
 
 
+class UsageError(HermesError):
+    """A command was used wrongly, or asked for something that does not exist."""
+
+
 class ConfigError(HermesError):
     """config.yaml cannot be used as asked."""
+
+
+class UnknownModel(ConfigError, UsageError):
+    """A name that no model or provider goes by."""
+
+
+class WrongSetting(ConfigError, UsageError):
+    """A key or value that config.yaml does not take."""
 
 
 class FileRefused(HermesError):
@@ -64,6 +81,10 @@ class FileRefused(HermesError):
 
 class MemoryRefused(HermesError):
     """A memory cannot be read or written as asked."""
+
+
+class UnknownMemory(MemoryRefused, UsageError):
+    """A name that no entry of a memory goes by."""
 
 
 class ModelError(HermesError):
@@ -85,6 +106,10 @@ class ModelError(HermesError):
 
 class SkillError(HermesError):
     """A skill cannot be written, removed or installed as asked."""
+
+
+class UnknownSkill(SkillError, UsageError):
+    """A name or place that no skill goes by."""
 
 
 class StoreError(HermesError):
@@ -113,10 +138,6 @@ class PromptError(HermesError):
 
 class TrustError(HermesError):
     """What the owner accepted cannot be stored."""
-
-
-class UsageError(HermesError):
-    """A command was asked for something that does not exist."""
 
 
 class ToolError(HermesError):

@@ -219,7 +219,7 @@ def test_in_a_turn_the_model_gets_an_answer_it_can_act_on(play: Any) -> None:
         assert (talk.project / "new.txt").read_text() == "x"
         first, second = [m for m in talk.last_messages() if m["role"] == "tool"]
         assert first["content"].startswith("[not run: the user said no.")
-        assert second["content"] == "wrote new.txt: 1 lines, 1 bytes"
+        assert second["content"] == "wrote new.txt: 1 line, 1 byte"
 
     play(scene, steps, [write_file])
 

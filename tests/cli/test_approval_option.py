@@ -35,7 +35,7 @@ def test_without_a_person_a_change_is_refused_with_a_way_out(serve: Serve) -> No
 def test_an_option_lets_it_be_done(serve: Serve, option: tuple[str, ...]) -> None:
     served = serve(WRITE, "Done.")
     assert served.chat("-q", "write", *option).code == 0
-    assert told(served) == "wrote new.txt: 1 lines, 1 bytes"
+    assert told(served) == "wrote new.txt: 1 line, 1 byte"
     assert (served.project / "new.txt").read_text() == "x"
 
 

@@ -43,7 +43,7 @@ the default, 2200, stands
 identity         ok
 memory           ok
 project context  ok  AGENTS.md loaded
-skills           ok  10 skills load
+skills           ok  10 skills can be loaded
 accepted files   ok
 caches           ok
 left-over files  warning

@@ -73,7 +73,7 @@ def test_a_model_file_of_yours(home: Path, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("add", "mine"), "name a model file with --gguf PATH, or a server with --url URL"),
-        (("add", "mine", "--gguf", "/none.gguf"), "no such file"),
+        (("add", "mine", "--gguf", "/none.gguf"), "there is no model file"),
         (("add", "mine", "--gguf", "/none.bin"), "its name must end in .gguf"),
         (("add", "openai", "--url", "http://127.0.0.1:1/v1"), "known already"),
         (("add", "a.b", "--url", "http://127.0.0.1:1/v1"), "letters, digits, - and _"),

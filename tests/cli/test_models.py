@@ -100,5 +100,5 @@ def test_without_a_key_nothing_is_sent(home: Path) -> None:
 
 def test_names_that_nobody_knows(home: Path) -> None:
     done = run(home, Loopback([]), "show", "org/nothing")
-    assert (done.code, done.err.startswith("Error: who serves org/nothing is not known")) == (1, True)
+    assert (done.code, done.err.startswith("Error: who serves org/nothing is not known")) == (2, True)
     assert "did you mean openai?" in run(home, Loopback([]), "list", "opnai").err

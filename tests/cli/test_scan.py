@@ -202,4 +202,4 @@ class TestInPlace:
 
     def test_thousands_of_findings_are_not_all_shown(self) -> None:
         found = [Finding("x", "x", "low", 0, 1, 1, 1, "b", "why")] * 5000
-        assert in_place("f", "bad", found)[-1] == "  … and 4975 more findings in f"
+        assert in_place("f", "bad", found)[-1] == "  … and 4,975 more findings in f"

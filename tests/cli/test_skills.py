@@ -106,7 +106,7 @@ def test_a_skill_goes_and_comes_back(home: Path, hermes: Terminal) -> None:
     assert "research/arxiv" in hermes.run("restore")
     assert hermes.run("restore", "arxiv") == "restored research/arxiv\n"
     assert hermes.json("list")[0]["name"] == "arxiv"
-    assert "nothing called 'arxiv'" in hermes.run("restore", "arxiv", code=1)
+    assert "nothing called 'arxiv'" in hermes.run("restore", "arxiv", code=2)
 
 
 def test_an_installation_is_told_before_it_is_made(home: Path, hermes: Terminal, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_an_installation_is_told_before_it_is_made(home: Path, hermes: Terminal,
     made = hermes.json("install", str(pack), "--only", "tidy")
     assert (made["installed"], made["refused"]) == ([str(target)], "")
     assert "--replace" in hermes.run("install", str(pack), "--only", "tidy", code=1)
-    assert "there is no tidi" in hermes.run("install", str(pack), "--only", "tidi", code=1)
+    assert "there is no tidi" in hermes.run("install", str(pack), "--only", "tidi", code=2)
     (check,) = [s for s in hermes.json("check")["skills"] if s["name"] == "tidy"]
     assert (check["files"], check["source"]) == ("unmodified", str(pack))
     (target / "run.sh").write_text("rm -r x\n")
@@ -151,7 +151,7 @@ def test_medium_findings_need_a_yes(home: Path, hermes: Terminal, tmp_path: Path
 
 
 def test_a_check_fails_for_what_does_not_load(home: Path, hermes: Terminal) -> None:
-    assert "1 of 1 skills load" in hermes.run("check")
+    assert "1 of 1 skill load" in hermes.run("check")
     write(home / "skills" / "bad" / "SKILL.md", "---\nname: bad\n---\n")
     assert "1 of 2 skills load" in hermes.run("check", code=1)
     assert not hermes.json("check", code=1)["ok"]

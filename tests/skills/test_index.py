@@ -183,7 +183,7 @@ def test_then_some_names_of_every_category_and_how_many_more() -> None:
     assert index.endswith(
         f"\n  … and {60 - len(shown)} more; skills_list shows them all.\n</available_skills>"
     )
-    assert f"{60 - len(shown)} skills are not named at all" in index.notices[0].text
+    assert f"not named at all: {60 - len(shown)} skills" in index.notices[0].text
     unlisted = skills_index(MANY, tools=frozenset({"skill_view"}), budget_tokens=400)
     assert "skills_list" not in unlisted
     assert "more for which there is no room" in unlisted
@@ -192,7 +192,7 @@ def test_then_some_names_of_every_category_and_how_many_more() -> None:
 def test_too_small_a_budget_gives_nothing_and_says_so() -> None:
     index = skills_index(MANY, tools=TOOLS, budget_tokens=50)
     assert index == ""
-    assert "60 skills are not named at all" in index.notices[0].text
+    assert "not named at all: 60 skills" in index.notices[0].text
 
 
 def test_pinned_descriptions_are_never_shortened() -> None:

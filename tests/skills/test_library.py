@@ -68,7 +68,7 @@ def test_depth_is_bounded_and_told(skills: SkillHome) -> None:
     library = skills.library()
     assert [s.name for s in library.skills] == ["last"]
     assert texts(library) == [
-        f"{skills.root}/skills: 1 directories lie deeper than 6 and were not looked at, "
+        f"{skills.root}/skills: directories deeper than 6 were not looked at: 1, "
         f"first {skills.root}/skills/a/b/c/d/e/f/too-deep"
     ]
 
@@ -280,7 +280,7 @@ def test_the_home_comes_before_other_roots_and_these_in_their_order(
         f"shadowed by home:z/tool ({skills.root}/skills/z/tool/SKILL.md); it loads as one:a/tool"
     )
     assert texts(library) == [
-        "2 skills have the name of another and load only as: one:a/tool, two:a/tool. Rename them"
+        "2 skills with the name of another, to be loaded only as: one:a/tool, two:a/tool. Rename them"
     ]
 
 

@@ -6,6 +6,7 @@ from hermes.agent.overlays import fenced
 from hermes.messages import Annex
 from hermes.prompt import SystemPrompt
 from hermes.prompts import prompt_text
+from hermes.text import many
 from hermes.turns import EphemeralOverlay
 
 MAX_LINES = 60
@@ -49,11 +50,11 @@ def _difference(before: str, after: str) -> str:
 
     lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=1))[2:]
     if len(lines) > MAX_LINES:
-        lines = [*lines[:MAX_LINES], f"[… {len(lines) - MAX_LINES} more changed lines]"]
+        lines = [*lines[:MAX_LINES], f"[… {many(len(lines) - MAX_LINES, 'more changed line')}]"]
     return _capped("\n".join(lines))
 
 
 def _capped(text: str) -> str:
     if len(text) <= MAX_CHARS:
         return text
-    return f"{text[:MAX_CHARS]}\n[… {len(text) - MAX_CHARS} more characters]"
+    return f"{text[:MAX_CHARS]}\n[… {many(len(text) - MAX_CHARS, 'more character')}]"

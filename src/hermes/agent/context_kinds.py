@@ -10,6 +10,7 @@ from hermes.agent.workdir import Project
 from hermes.errors import FileRefused
 from hermes.files import list_directory
 from hermes.provenance import Notice
+from hermes.text import many
 
 Scope = Literal["home", "nearest", "chain", "cwd", "root"]
 Shape = Literal["plain", "front matter", "rule"]
@@ -146,7 +147,7 @@ class Finder:
         for inner in folders:
             found += self.below(inner, pattern, depth + 1)
         if depth == 0 and len(found) > _RULES_AT_MOST:
-            text = f"{folder} holds {len(found)} rules; the first {_RULES_AT_MOST} are looked at"
+            text = f"{folder} holds {many(len(found), 'rule')}; the first {_RULES_AT_MOST} are looked at"
             self.notices.append(Notice("warning", text))
         return found[:_RULES_AT_MOST]
 

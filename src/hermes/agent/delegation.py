@@ -14,6 +14,7 @@ from hermes.errors import HermesError
 from hermes.frozen import frozen
 from hermes.prompt import Switches
 from hermes.provenance import Notice, Origin
+from hermes.text import many
 from hermes.tool_names import tools_of
 from hermes.tooling import ToolContext
 from hermes.tools.delegate_tool import DEFAULT_KIND, Errand, Report
@@ -174,7 +175,7 @@ async def _followed(child: Child, errand: Errand, context: ToolContext) -> Repor
                     if reason == "failed":
                         problem = "; ".join(problems) or "it failed"
                     report = Report(errand.label, text, reason, child.session_id, problem, usage, calls)
-    context.progress(f"[{errand.label}] {report.reason}, after {report.calls} calls")
+    context.progress(f"[{errand.label}] {report.reason}, after {many(report.calls, 'call')}")
     return report
 
 

@@ -12,6 +12,7 @@ from hermes.prompt import PromptFacts, SystemPrompt
 from hermes.provenance import Notice, Origin
 from hermes.security.gate import quoted
 from hermes.security.trust import KnownProject, know_project, load_trust
+from hermes.text import many
 
 
 @frozen
@@ -23,7 +24,7 @@ class FirstUse:
 
     @property
     def notice(self) -> Notice:
-        number = f"{len(self.files)} context file{'s' * (len(self.files) != 1)}"
+        number = many(len(self.files), "context file")
         verb = "is" if len(self.files) == 1 else "are"
         text = (
             f"first time in this project: {number} by others {verb} loaded; "

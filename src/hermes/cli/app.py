@@ -53,6 +53,9 @@ def _run(arguments: list[str], root: click.Group) -> int:
     try:
         result = root.main(arguments, "hermes", standalone_mode=False)
         sys.stdout.flush()
+    except click.UsageError as error:
+        _show_misuse(error)
+        return error.exit_code
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
@@ -68,3 +71,12 @@ def _run(arguments: list[str], root: click.Group) -> int:
         sys.stderr.close()
         return 141
     return result if isinstance(result, int) else 0
+
+
+def _show_misuse(error: click.UsageError) -> None:
+    """As click shows it, with what was probably meant."""
+    if isinstance(error, click.NoSuchCommand | click.NoSuchOption):
+        from hermes.cli.meant import told
+
+        error = click.UsageError(told(error), error.ctx)
+    error.show()

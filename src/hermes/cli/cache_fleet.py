@@ -73,7 +73,7 @@ def _lines(groups: Sequence[Group]) -> list[str]:
                 money = f", {dollars(split.saving)}" if split.saving is not None else ""
                 lines.append(
                     f"  behind it {split.behind:,} tokens are the same in all: moved behind them, it would "
-                    f"save writing those {len(group.sessions) - 1} times{money}"
+                    f"save writing those {many(len(group.sessions) - 1, 'time')}{money}"
                 )
     return lines
 

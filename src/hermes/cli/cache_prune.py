@@ -10,6 +10,7 @@ from hermes.cli.sessions import use_store
 from hermes.cli.sessions_keep import moment_of_age
 from hermes.errors import ConfigError, UsageError
 from hermes.sessions.base import ScriptStore
+from hermes.text import many
 
 
 @click.command("prune")
@@ -33,7 +34,7 @@ def command(older_than: str, calls: int | None, session: str, as_json: bool) -> 
     freed = use_store(drop)
     if as_json:
         return print_json({"bytes": freed})
-    click.echo(plain(f"{freed:,} bytes of old requests were taken away; their digests stay"))
+    click.echo(plain(f"{many(freed, 'byte')} of old requests were taken away; their digests stay"))
     return None
 
 

@@ -9,8 +9,9 @@ import click
 
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
-from hermes.errors import ConfigError
+from hermes.errors import WrongSetting
 from hermes.paths import get_hermes_home
+from hermes.text import many
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -45,7 +46,7 @@ def show(key: str | None, as_json: bool) -> None:
     if not rows:
         from hermes.config.schema import unknown_text
 
-        raise click.ClickException(unknown_text(str(key)))
+        raise WrongSetting(unknown_text(str(key)))
     if as_json:
         notices = [_told(notice) for notice in reading.config.notices]
         print_json({"path": home.config, "digest": reading.config.digest, "values": rows, "notices": notices})
@@ -115,10 +116,7 @@ def set_(key: str, value: str, as_json: bool) -> None:
     from hermes.config.edit import set_key
 
     home = get_hermes_home()
-    try:
-        change = set_key(home, key, value)
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
+    change = set_key(home, key, value)
     if as_json:
         print_json(
             {"path": home.config, "key": change.name, "value": change.value, "created": change.created}
@@ -135,10 +133,7 @@ def unset(key: str, as_json: bool) -> None:
     from hermes.config.edit import unset_key
 
     home = get_hermes_home()
-    try:
-        removed = unset_key(home, key)
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
+    removed = unset_key(home, key)
     if as_json:
         print_json({"path": home.config, "key": key, "removed": removed})
         return
@@ -183,8 +178,8 @@ def check(ctx: click.Context, as_json: bool) -> None:
 def _tally(errors: int, others: int) -> str:
     if not errors and not others:
         return "nothing is wrong"
-    parts = [f"{errors} error{'s' * (errors != 1)}"] if errors else []
-    return ", ".join([*parts, f"{others} other notice{'s' * (others != 1)}"] if others else parts)
+    parts = [many(errors, "error")] if errors else []
+    return ", ".join([*parts, many(others, "other notice")] if others else parts)
 
 
 @group.command("keys", short_help="Every key, its form and meaning.")

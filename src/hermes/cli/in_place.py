@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from hermes.security.scan import Finding
+from hermes.text import many
 
 _BEFORE, _HIT, _AFTER = 32, 60, 24
 _COLOURS = {"high": "red", "medium": "yellow", "low": "cyan"}
@@ -47,7 +48,7 @@ def in_place(name: str, text: str, findings: Sequence[Finding], notes: Iterable[
         lines.append(f"{click.style(place, bold=True)}: {severity} {finding.id}: {finding.why}{done}")
         lines += _excerpt(text, finding)
     if len(findings) > SHOWN_AT_MOST:
-        lines.append(f"  … and {len(findings) - SHOWN_AT_MOST} more findings in {visible(name)}")
+        lines.append(f"  … and {many(len(findings) - SHOWN_AT_MOST, 'more finding')} in {visible(name)}")
     return lines
 
 

@@ -33,11 +33,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.table and not args[0].startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self.table, 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise click.UsageError(f"there is no command {args[0]!r}.{hint}", ctx)
+            raise click.NoSuchCommand(args[0], ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -18,6 +18,7 @@ from hermes.providers.local.engine import Engine
 from hermes.providers.local.model import local_engine
 from hermes.providers.local.weights import find_weights
 from hermes.providers.resolve import resolve
+from hermes.text import many
 
 _model = click.argument("model", required=False, default="local")
 
@@ -45,7 +46,7 @@ def status(model: str, as_json: bool) -> None:
     click.echo(plain(f"running  {running}"))
     click.echo(plain(f"model    {body['model']}"))
     click.echo(f"window   {body['window']:,} tokens")
-    click.echo(f"kept     {body['states']} prompts, {body['states_mb']:,.1f} MB")
+    click.echo(f"kept     {many(body['states'], 'prompt')}, {body['states_mb']:,.1f} MB")
     click.echo(plain(f"log      {body['log']}"))
 
 

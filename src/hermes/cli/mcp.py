@@ -15,6 +15,7 @@ from hermes.errors import UsageError
 from hermes.mcp.settings import Server, servers
 from hermes.paths import get_hermes_home
 from hermes.provenance import Notice
+from hermes.text import many
 
 _NONE = "No MCP servers: mcp.servers in config.yaml names none that can be used."
 _NONE_ON = "No MCP server is on; hermes mcp test NAME tries one all the same."
@@ -101,8 +102,8 @@ async def _tested(wanted: tuple[Server, ...]) -> tuple[list[dict[str, Any]], tup
 def _line(row: dict[str, Any]) -> str:
     if not row["answered"]:
         return f"{row['name']}: no answer after {row['seconds']} s ({row['place']})"
-    said = f", {row['instructions']:,} characters of instructions" if row["instructions"] else ""
-    return f"{row['name']}: {len(row['tools'])} tools{said} ({row['place']})"
+    said = f", {many(row['instructions'], 'character')} of instructions" if row["instructions"] else ""
+    return f"{row['name']}: {many(len(row['tools']), 'tool')}{said} ({row['place']})"
 
 
 def _row(server: Server) -> dict[str, Any]:

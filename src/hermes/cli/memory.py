@@ -10,11 +10,13 @@ import click
 
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, show_notices
-from hermes.errors import MemoryRefused, UsageError
+from hermes.errors import MemoryRefused, UnknownMemory, UsageError
 from hermes.memory.archive import Record
 from hermes.memory.operations import Operation
 from hermes.memory.scope import OWNER, MemoryScope, Target
 from hermes.memory.store import MemoryStore, Report
+from hermes.memory.words import find
+from hermes.text import many
 
 _SHOWN = 100
 
@@ -142,12 +144,12 @@ def edit(entry: str, text: str, profile: bool, project: bool, user: str, room: s
 
 
 def _edited(store: MemoryStore, entry: str) -> str:
-    from hermes.memory.words import find
-
     view = store.view()
     found = find(view.entries, entry)
     if len(found) != 1:
-        raise UsageError(f"{entry!r} fits {len(found)} entries; hermes memory list shows their ids")
+        raise UsageError(
+            f"{entry!r} fits {many(len(found), 'entry', 'entries')}; hermes memory list shows their ids"
+        )
     old = view.entries[found[0]]
     new = click.edit(old, extension=".md")
     if new is None or new.strip() == old.strip():
@@ -205,8 +207,10 @@ def restore(name: str, profile: bool, project: bool, user: str, room: str, as_js
 def _tell(report: Report, as_json: bool) -> None:
     """What was done; a refusal ends the command as an error."""
     show_notices(report.notices)
-    if refused := [o.why for o in report.outcomes if not o.done]:
-        raise MemoryRefused("; ".join(refused))
+    if refused := [o for o in report.outcomes if not o.done]:
+        named = [o.operation.entry for o in refused if o.operation.entry]
+        unknown = any(len(find(report.view.entries, entry)) != 1 for entry in named)
+        raise (UnknownMemory if unknown else MemoryRefused)("; ".join(o.why for o in refused))
     if as_json:
         done = [
             {"action": o.operation.action, "id": o.id, "old": o.old, "new": o.new} for o in report.outcomes

@@ -54,13 +54,18 @@ def _file_row(path: str) -> dict[str, str]:
     path = os.path.abspath(os.path.expanduser(path))
     if not path.lower().endswith(".gguf"):
         raise UsageError(f"{path} is no model file: its name must end in .gguf")
+    if not os.path.isfile(path):
+        raise UsageError(f"there is no model file {path}")
     gguf_facts(path)
     return {"gguf": path}
 
 
 def _server_row(name: str, url: str, key_env: str) -> dict[str, str]:
     row = {"base_url": url} | ({"key": key_env} if key_env else {})
-    endpoint_for(name, {name: row})  # raises where it makes no sense
+    try:
+        endpoint_for(name, {name: row})
+    except ConfigError as wrong:
+        raise UsageError(str(wrong)) from None
     return row
 
 

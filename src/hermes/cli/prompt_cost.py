@@ -13,6 +13,7 @@ from hermes.cli.plots import check_plot, draw, plot_option
 from hermes.cli.screen import plain, show_notices
 from hermes.cli.stored import listed_tools
 from hermes.provenance import as_data
+from hermes.text import many
 
 if TYPE_CHECKING:
     from hermes.inspect.cost import PromptCost, Row
@@ -48,7 +49,7 @@ def _draw(path: str, found: PromptCost) -> None:
             return Bar(row.section, (float(row.tokens), 0.0), f"{row.tokens:,} tokens")
         return Bar(row.section, (row.first, row.total - row.first), dollars(row.total))
 
-    title = f"{found.calls} calls of {found.model}" if known else "tokens by section"
+    title = f"{many(found.calls, 'call')} of {found.model}" if known else "tokens by section"
     draw(
         path,
         title,
@@ -66,7 +67,7 @@ def _show_json(found: PromptCost, built: Built) -> None:
 
 
 def _table(found: PromptCost) -> list[str]:
-    head = ("tokens", "first call", "each cached", f"{found.calls} calls", "uncached", "a change")
+    head = ("tokens", "first call", "each cached", many(found.calls, "call"), "uncached", "a change")
     lines = [f"{'section':<24}" + "".join(f"{name:>13}" for name in head)]
 
     def line(row: Row) -> str:

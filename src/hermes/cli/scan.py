@@ -21,6 +21,7 @@ from hermes.security.gate import quoted
 from hermes.security.policy import Policies
 from hermes.security.scan import scanner_version
 from hermes.security.trust import load_trust
+from hermes.text import many
 
 STDIN = "<stdin>"
 _COLOURS = {"blocked": "red", "redacted": "red", "warned": "yellow"}
@@ -99,7 +100,7 @@ def _show(results: list[Scanned]) -> None:
             click.echo()
     counted = Counter(scanned.outcome for scanned in results)
     parts = [f"{number} {outcome}" for outcome, number in sorted(counted.items())]
-    files = f"{len(results)} file{'s' * (len(results) != 1)}"
+    files = many(len(results), "file")
     click.echo(f"{files} scanned: {', '.join(parts)}" if parts else "no file to scan there")
 
 

@@ -15,6 +15,7 @@ from hermes.errors import FileRefused, StoreError, UsageError
 from hermes.files import read_file, replace_file
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.contract import Store
+from hermes.text import many
 
 _MOST = 1 << 30
 _AGE = re.compile(r"(\d{1,5})([hdwmy])")
@@ -113,7 +114,7 @@ def prune(older_than: str, keep: tuple[str, ...], yes: bool, as_json: bool) -> N
     gone = use_store(throw)
     if as_json:
         return print_json({"deleted": gone})
-    click.echo(f"{len(gone)} session{'s' * (len(gone) != 1)} thrown away")
+    click.echo(f"{many(len(gone), 'session')} thrown away")
     return None
 
 

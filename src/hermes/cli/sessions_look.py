@@ -47,7 +47,7 @@ def listing(limit: int, before: str, platform: str, model: str, title: str, as_j
 def _table(found: tuple[SessionSummary, ...]) -> list[str]:
     width = max((len(s.id) for s in found), default=0)
     return [
-        f"{plain(s.id):{width}}  {s.updated[:16].replace('T', ' ')}  {s.messages:5} messages  "
+        f"{plain(s.id):{width}}  {s.updated[:16].replace('T', ' ')}  {many(s.messages, 'message'):>14}  "
         f"{plain(s.model) or '-'}  {plain(s.title)}".rstrip()
         for s in found
     ]
@@ -101,7 +101,7 @@ def _show_message(stored: StoredMessage, full: bool) -> None:
     for line in lines if full else lines[:_SHOWN]:
         click.echo(f"  {plain(line)}")
     if len(lines) > _SHOWN and not full:
-        click.echo(f"  … {len(lines) - _SHOWN} more lines; --full shows them")
+        click.echo(f"  … {many(len(lines) - _SHOWN, 'more line')}; --full shows them")
 
 
 @click.command("search")

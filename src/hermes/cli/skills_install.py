@@ -10,10 +10,11 @@ import click
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain
 from hermes.cli.skills import open_shelf
-from hermes.errors import SkillError
+from hermes.errors import SkillError, UnknownSkill
 from hermes.skills.fetch import fetch
 from hermes.skills.install import Offer, offers
 from hermes.skills.install import install as write
+from hermes.text import many
 
 _NAMED = 12
 
@@ -50,7 +51,7 @@ def install(
     found, broken = offers(shelf.home, shelf.library, fetched, category.strip("/"))
     if missing := sorted(set(only) - {o.name for o in found}):
         names = ", ".join(o.name for o in found)
-        raise SkillError(f"there is no {', '.join(missing)} in {source}; it holds {names}")
+        raise UnknownSkill(f"there is no {', '.join(missing)} in {source}; it holds {names}")
     chosen = [o for o in found if not only or o.name in only]
     if not as_json:
         for line in _report(chosen, broken):
@@ -95,10 +96,10 @@ def _why_not(chosen: list[Offer], *, replace: bool, yes: bool, accept: bool) -> 
 
 def _report(chosen: list[Offer], broken: tuple[str, ...]) -> Iterator[str]:
     for offer in chosen:
-        files = f"{len(offer.files)} file{'s' * (len(offer.files) != 1)}"
+        files = many(len(offer.files), "file")
         yield f"{offer.name}: {offer.description}"
         yield f"  to        {offer.target}"
-        yield f"  size      {files}, {offer.size:,} bytes"
+        yield f"  size      {files}, {many(offer.size, 'byte')}"
         if offer.programs:
             yield f"  programs  {_some(offer.programs)}"
         if offer.replaces:
@@ -108,7 +109,7 @@ def _report(chosen: list[Offer], broken: tuple[str, ...]) -> Iterator[str]:
         yield from (f"  problem   {text}" for text in offer.problems)
         yield from (f"  {f.severity:<9} {f.path}: {f.text}" for f in offer.findings[:_NAMED])
         if len(offer.findings) > _NAMED:
-            yield f"  … and {len(offer.findings) - _NAMED} more findings"
+            yield f"  … and {many(len(offer.findings) - _NAMED, 'more finding')}"
     yield from (f"left out: {text}" for text in broken[:_NAMED])
 
 

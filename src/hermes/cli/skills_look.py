@@ -16,7 +16,7 @@ from hermes.skills.folder import files_in
 from hermes.skills.install import Installed, installed
 from hermes.skills.offer import why_off
 from hermes.skills.overview import Row, find_skill, overview, setting_of
-from hermes.text import decode
+from hermes.text import decode, many
 
 _COLOURS = {"on": "green", "shadowed": "yellow", "broken": "red", "blocked": "red"}
 _SHOWN = 72
@@ -40,7 +40,7 @@ def listing(as_json: bool) -> None:
         click.echo(f"{state} {plain(row.name):<{width}}  {row.root or '-':<8}  {text}", color=colour)
     counted = Counter(row.state for row in rows)
     parts = ", ".join(f"{number} {state}" for state, number in sorted(counted.items()))
-    click.echo(f"{len(rows)} skills: {parts}" if rows else "there are no skills")
+    click.echo(f"{many(len(rows), 'skill')}: {parts}" if rows else "there are no skills")
 
 
 @click.command("show")
@@ -106,7 +106,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
     for notice in shelf.library.notices:
         click.echo(f"{notice.level}: {plain(notice.text)}")
     loaded = sum(row.state not in ("broken", "blocked") for row in rows)
-    click.echo(f"{loaded} of {len(rows)} skills load")
+    click.echo(f"{loaded} of {many(len(rows), 'skill')} load")
     ctx.exit(1 if bad else 0)
 
 

@@ -35,7 +35,7 @@ from hermes.security.trust import (
     load_trust,
     revoke,
 )
-from hermes.text import decode
+from hermes.text import decode, many
 
 _DIFF_LINES = 120
 _MEMORIES = frozenset({"MEMORY.md", "USER.md"})
@@ -75,7 +75,7 @@ def add(path: str, yes: bool, as_json: bool) -> None:
     path = os.path.abspath(path)
     if os.path.isdir(path):
         return _add_project(home, path, yes, as_json)
-    data = read_file(path).data
+    data = _read(path)
     text, digest = decode(data).text, digest_of(data)
     known = load_trust(home)
     show_notices(known.notices)
@@ -95,6 +95,13 @@ def add(path: str, yes: bool, as_json: bool) -> None:
     if as_json:
         return print_json({"accepted": path, "digest": digest, "findings": found})
     return click.echo(f"accepted {visible(path)} with the digest {digest[:12]}; any edit voids that")
+
+
+def _read(path: str) -> bytes:
+    try:
+        return read_file(path).data
+    except FileRefused as refused:
+        raise UsageError(f"{visible(path)} cannot be accepted: {refused}") from None
 
 
 def _shown(
@@ -118,7 +125,7 @@ def _diff(old: str, new: str) -> Iterator[str]:
     for line in lines[:_DIFF_LINES]:
         yield click.style(visible(line), fg=colours.get(line[:1]))
     if len(lines) > _DIFF_LINES:
-        yield f"… and {len(lines) - _DIFF_LINES} more lines of difference"
+        yield f"… and {many(len(lines) - _DIFF_LINES, 'more line')} of difference"
 
 
 def _parts(path: str, text: str) -> tuple[str, ...]:
@@ -148,7 +155,8 @@ def _add_project(home: Home, path: str, yes: bool, as_json: bool) -> None:
             continue
         digests.append(digest_of(data))
         click.echo(
-            f"  {visible(candidate.shown)}: {len(data):,} bytes, {len(findings)} findings", err=as_json
+            f"  {visible(candidate.shown)}: {many(len(data), 'byte')}, {many(len(findings), 'finding')}",
+            err=as_json,
         )
     if not yes:
         click.confirm(f"Let the context files of {visible(project.root)} in?", abort=True)

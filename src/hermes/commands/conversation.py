@@ -6,6 +6,7 @@ from hermes.agent.personality import personalities
 from hermes.commands.guarded import late_tools, renew_prompt, summary_waits, switch_model, told_at_the_tail
 from hermes.commands.records import Conversation
 from hermes.errors import UsageError
+from hermes.text import many
 from hermes.tool_names import TOOLSETS
 from hermes.turns import NoticeShown, Question
 
@@ -77,7 +78,7 @@ async def compress(conversation: Conversation, argument: str) -> str:
 
 async def sessions(conversation: Conversation, argument: str) -> str:
     found = await conversation.agent.store.list(limit=10)
-    lines = [f"{s.id}  {s.updated[:16]}  {s.messages:>4} messages  {s.title}" for s in found]
+    lines = [f"{s.id}  {s.updated[:16]}  {many(s.messages, 'message'):>13}  {s.title}" for s in found]
     return "\n".join(lines) or "There are no sessions yet."
 
 

@@ -12,6 +12,7 @@ from hermes.commands.records import Conversation
 from hermes.errors import UsageError
 from hermes.files import replace_file
 from hermes.messages import Message
+from hermes.text import many
 
 _CODE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1[`~]*[ \t]*$", re.M | re.S)
 
@@ -58,7 +59,7 @@ async def export(conversation: Conversation, argument: str) -> str:
         replace_file(path, text.encode())
     except OSError as error:
         raise UsageError(f"{path} could not be written: {(error.strerror or str(error)).lower()}") from None
-    return f"Written to {path}: {len(said)} messages."
+    return f"Written to {path}: {many(len(said), 'message')}."
 
 
 def _markdown(session_id: str, said: list[Message]) -> Iterator[str]:

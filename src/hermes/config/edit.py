@@ -15,9 +15,9 @@ from hermes.config.load import in_yaml
 from hermes.config.masking import masked
 from hermes.config.parser import PARSER_FAILURES, parse, parse_value
 from hermes.config.records import plain
-from hermes.config.schema import BY_NAME, FREE, SHORT, Key, unknown_text
+from hermes.config.schema import BY_NAME, FREE, SECTIONS, SHORT, Key, is_foreign, unknown_text
 from hermes.config.splice import set_in, unset_in
-from hermes.errors import ConfigError, FileRefused
+from hermes.errors import ConfigError, FileRefused, WrongSetting
 from hermes.files import read_file, replace_file
 from hermes.frozen import frozen
 from hermes.paths import Home
@@ -54,7 +54,10 @@ def set_key(home: Home, name: str, typed: str) -> Change:
 
 
 def unset_key(home: Home, name: str) -> bool:
-    """Remove a key, known or not, so that its default stands; False when it was not there."""
+    """Remove a key, known or not, so that its default stands; False when it was not there.
+
+    WrongSetting when it was not there and nothing goes by its name.
+    """
     text, mark, encoding, created = _open(home)
     document = _editable(parse(_bytes(text, mark, encoding)))
     path = split(name)
@@ -63,6 +66,8 @@ def unset_key(home: Home, name: str) -> bool:
         path = own + below
     changed = None if created else _guarded(lambda: unset_in(text, path))
     if changed is None:
+        if not _known(path) and name not in SECTIONS and not is_foreign(name):
+            raise WrongSetting(unknown_text(name))
         return False
     _write(home, changed, mark, encoding, _without(document.data, path))
     return True
@@ -72,7 +77,7 @@ def split(name: str) -> Path:
     """The parts of a dotted name; a part that holds dots stands in quotes: models."gpt-4.1".family."""
     found = list(_PART.finditer(name))
     if not found or ".".join(part[0] for part in found) != name:
-        raise ConfigError(
+        raise WrongSetting(
             f'{name!r} is not the name of a key; write it like memory.user_char_limit or a."b.c"'
         )
     return tuple(part[1] if part[1] is not None else part[2] for part in found)
@@ -118,12 +123,12 @@ def _resolve(name: str, data: Mapping[str, Any]) -> tuple[Key | None, Path, Path
     """The key, where the file has it or will have it, and the parts below it."""
     known = _known(split(name))
     if known is None:
-        raise ConfigError(unknown_text(name))
+        raise WrongSetting(unknown_text(name))
     key, below = known
     if key is None:
         return None, (), below
     if below and not isinstance(key.default, Mapping):
-        raise ConfigError(f"{key.name} has no keys below it; it is {key.form.words}")
+        raise WrongSetting(f"{key.name} has no keys below it; it is {key.form.words}")
     spelled = next((n for n in key.names if _at(data, tuple(n.split("."))) is not None), key.name)
     section = spelled.partition(".")[0]
     if SHORT.get(section) == key.name and isinstance(data.get(section), str):
@@ -157,7 +162,7 @@ def _accepted(key: Key | None, name: str, own: Path, below: Path, typed: str, da
             read = _at(plain(meant), below)
             return read if isinstance(read, bool | int) else value  # `no` becomes false
         first = first or new[0]
-    raise ConfigError(
+    raise WrongSetting(
         f"{name} was not set: {in_yaml(candidates[0], (own + below)[-1])} given; expected {first}"
     )
 

@@ -20,6 +20,7 @@ from hermes.files import read_file
 from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import Level, Notice, Origin, digest_of
+from hermes.text import many
 
 SHOWN = 60
 """Characters of a bad value that a notice shows."""
@@ -189,7 +190,9 @@ class _Checking:
         notices = sorted(self.notices, key=lambda notice: notice.origin.first_line if notice.origin else 0)
         if self.untold:
             level: Level = "error" if "error" in self.untold else "warning"
-            notices.append(Notice(level, f"config.yaml: and {len(self.untold):,} more problems", self.origin))
+            notices.append(
+                Notice(level, f"config.yaml: and {many(len(self.untold), 'more problem')}", self.origin)
+            )
         return tuple(notices)
 
     def _tell(self, level: Level, line: int, text: str) -> None:

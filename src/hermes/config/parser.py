@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from hermes.config.document import Document, Path, Problem
-from hermes.errors import ConfigError, FileRefused
+from hermes.errors import FileRefused, WrongSetting
 from hermes.provenance import Level
 from hermes.text import decode
 
@@ -60,14 +60,14 @@ def compose(text: str) -> Any:
 
 
 def parse_value(text: str) -> Any:
-    """One value as it is typed on a command line; ConfigError when it is no YAML."""
+    """One value as it is typed on a command line; WrongSetting when it is no YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:
         root = compose(text)
         return None if root is None else _Reading(_Lines(text)).value(root, ())
     except (YAMLError, _Unusable, *PARSER_FAILURES):
-        raise ConfigError(f"{text} is no YAML value; put it in quotes: '\"…\"'") from None
+        raise WrongSetting(f"{text} is no YAML value; put it in quotes: '\"…\"'") from None
 
 
 def _parse_text(text: str) -> Document:

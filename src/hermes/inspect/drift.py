@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from hermes.errors import UsageError
 from hermes.frozen import frozen
 from hermes.inspect.lock import SCOPES, KeptOut, Lock, LockedSection, LockedSource
+from hermes.text import many
 
 Change = Literal["new", "gone", "changed"]
 CONTEXT = 2
@@ -106,7 +107,7 @@ def _files(old: Lock, new: Lock) -> Iterable[FileDrift]:
         if a is None and b is not None:
             yield FileDrift(*key, "new", 0, b.tokens, (tuple(_all(b, "+")),))
         elif b is None and a is not None:
-            yield FileDrift(*key, "gone", a.tokens, 0, note=f"{len(a.marks)} lines")
+            yield FileDrift(*key, "gone", a.tokens, 0, note=f"{many(len(a.marks), 'line')}")
         elif a and b and (a.digest, a.transforms) != (b.digest, b.transforms):
             hunks = tuple(hunks_between(a, b))
             yield FileDrift(*key, "changed", a.tokens, b.tokens, hunks, _note(a, b, hunks))

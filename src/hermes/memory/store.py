@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from hermes.errors import FileRefused, MemoryRefused
+from hermes.errors import FileRefused, MemoryRefused, UnknownMemory
 from hermes.files import read_file, read_regular, replace_file, sync_directory
 from hermes.frozen import frozen
 from hermes.memory.archive import NAME, Record, last_change, read_records, write_records
@@ -25,7 +25,7 @@ from hermes.memory.swap import make_ready, swap
 from hermes.paths import Home
 from hermes.provenance import Notice, Origin, digest_of
 from hermes.security.policy import Policy
-from hermes.text import decode
+from hermes.text import decode, many
 
 KEPT = "kept"
 _SETTLING, _LONGEST = 0.02, 1.0  # seconds; an editor that writes in place empties the file first
@@ -134,12 +134,12 @@ class MemoryStore:
         return self.apply(back, by=by, undoes=records[0].change)
 
     def restore(self, name: str, *, by: str = "person") -> Report:
-        """Bring back a removed or replaced text by the id it had. MemoryRefused for an unknown one."""
+        """Bring back a removed or replaced text by the id it had. UnknownMemory when there is none."""
         wanted = name.strip().strip("[]").lower()
         for record in reversed(self.records()):
             if record.old and wanted and digest_of(record.old).startswith(wanted) and len(wanted) >= 4:
                 return self.apply([Operation("add", record.old, at=record.at, returning=True)], by=by)
-        raise MemoryRefused(f"no removed or replaced entry has the id {name}; see: hermes memory log")
+        raise UnknownMemory(f"no removed or replaced entry has the id {name}; see: hermes memory log")
 
     def recover(self) -> tuple[Notice, ...]:
         """Clear away what a killed writer left. MemoryRefused when that cannot be done."""
@@ -197,7 +197,7 @@ class MemoryStore:
         entries = parse(decoded.text)
         keep = f"is {decoded.problem}" if decoded.problem else ""
         if not keep and len(entries) > 1 and not is_separated(decoded.text):
-            keep = f"was written without separators and became {len(entries)} entries"
+            keep = f"was written without separators and became {many(len(entries), 'entry', 'entries')}"
         return _Loaded(data, entries, keep)
 
     def _keep(self, data: bytes, why: str) -> Notice:

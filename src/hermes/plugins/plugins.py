@@ -16,6 +16,7 @@ from hermes.prompt import PromptFacts, Tier
 from hermes.provenance import Notice, Origin, Passage, digest_of
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
+from hermes.text import many
 from hermes.tooling import Tool
 from hermes.turns import Event, TurnEnded
 
@@ -117,7 +118,7 @@ class Plugins:
             times = f", {len(failed)} times" if len(failed) > 1 else ""
             self.tell(plugin, f"on_event failed{times} ({type(last).__name__}: {last})")
         if plugin.lane.left_out:
-            self.tell(plugin, f"on_event is slow: {plugin.lane.left_out:,} events were left out")
+            self.tell(plugin, f"on_event is slow: it has missed {many(plugin.lane.left_out, 'event')}")
             plugin.lane.left_out = 0
 
     # -- a prompt -----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from hermes.errors import ConfigError
+from hermes.errors import ConfigError, UnknownModel
 from hermes.files import read_file
 from hermes.frozen import frozen
 from hermes.providers.facts import registry
@@ -69,7 +69,8 @@ def builtin() -> Mapping[str, Endpoint]:
 def endpoint_for(provider: str, configured: object = None, base_url: str = "") -> Endpoint:
     """The endpoint of a provider. `configured` is `providers:` of config.yaml; `base_url` goes before all.
 
-    ConfigError when the provider is not known and no address is given, or what is configured makes no sense.
+    UnknownModel when the provider is not known and no address is given; ConfigError when what is configured
+    makes no sense.
     """
     known = builtin()
     canonical = registry().aliases.get(provider.lower(), provider.lower())
@@ -86,7 +87,7 @@ def endpoint_for(provider: str, configured: object = None, base_url: str = "") -
         found = _merged(found, base_url)
     if not found.base_url and not found.gguf:
         names = sorted({*known, *map(str, given)})
-        raise ConfigError(
+        raise UnknownModel(
             f"there is no address for the provider {provider!r}{_nearest(provider, names, '.')}"
             f" Known are {', '.join(names)}. For another one put its base_url below providers.{provider} "
             "in config.yaml."

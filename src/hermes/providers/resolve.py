@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hermes.config.records import Config
 from hermes.contracts import ModelProfile
-from hermes.errors import ConfigError
+from hermes.errors import UnknownModel
 from hermes.paths import Home, get_hermes_home
 from hermes.providers.endpoints import Endpoint, builtin, endpoint_for
 from hermes.providers.facts import registry
@@ -18,7 +18,7 @@ EMBEDDED = "local"
 
 
 def resolve(name: str, config: Config, home: Home | None = None) -> tuple[Endpoint, ModelProfile]:
-    """Where a model is served and what is known of it. ConfigError when a name makes no sense."""
+    """Where a model is served and what is known of it. UnknownModel when nobody goes by the name."""
     provider, model = _named(name, config)
     is_default = (provider, model) == _named("", config) if config.model.default else False
     base_url = config.model.base_url if is_default else ""
@@ -26,7 +26,9 @@ def resolve(name: str, config: Config, home: Home | None = None) -> tuple[Endpoi
     if not provider and not base_url:
         provider = _maker(model)
     if not provider and not base_url:
-        raise ConfigError(f"who serves {model} is not known; name the provider too, as in openrouter:{model}")
+        raise UnknownModel(
+            f"who serves {model} is not known; name the provider too, as in openrouter:{model}"
+        )
     endpoint = endpoint_for(provider or "custom", config.free.get("providers"), base_url)
     if endpoint.gguf:
         from hermes.providers.local.weights import find_weights, local_profile

@@ -241,7 +241,7 @@ def _trusted(path: str, body: dict[str, Any]) -> Trusted:
     projects, worse = _entries(body.get("projects", []), _project)
     if not bad + worse:
         return Trusted(accepted, projects)
-    text = f"{path}: {bad + worse} entries are damaged and count for nothing; see: hermes trust list"
+    text = f"{path}: damaged entries count for nothing: {bad + worse}; see: hermes trust list"
     return Trusted(accepted, projects, (Notice("warning", text, Origin("trust", path)),))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hermes.errors import StoreError, UsageError
 from hermes.sessions.contract import Store
 from hermes.sessions.records import NO_CHAIN, CallRecord, Fragment, chain
+from hermes.text import many
 
 
 async def request_body(store: Store, session_id: str, n: int) -> bytes:
@@ -44,7 +45,9 @@ def _differs(call: CallRecord, sent: tuple[Fragment, ...]) -> str:
     if any(f.gone for f in sent):
         return f"the body of call {call.n} is kept no longer (cache.keep_bodies); its digest is {call.chain}"
     if len(sent) < call.fragments:
-        return f"call {call.n} was sent with {call.fragments} fragments, of which {len(sent)} are stored"
+        return (
+            f"call {call.n} was sent with {many(call.fragments, 'fragment')}, of which {len(sent)} are stored"
+        )
     if chain(NO_CHAIN, (f.body for f in sent)) != call.chain:
         return f"the stored messages of call {call.n} are not those that were sent"
     return ""

@@ -13,7 +13,7 @@ from hermes.skills.find import Found
 from hermes.skills.known import Root
 from hermes.skills.parse import parse_category, parse_skill
 from hermes.skills.records import Broken, Category, Library, Place, Skill
-from hermes.text import well_formed
+from hermes.text import many, well_formed
 
 
 def build_library(found: Found, roots: tuple[Root, ...], policies: Policies) -> Library:
@@ -144,7 +144,9 @@ def _winners(skills: Iterable[Skill]) -> tuple[list[Skill], list[Skill], list[De
 
 def _shadow_notice(shadowed: list[Skill], library: Library) -> Notice:
     names = ", ".join(sorted(library.called(skill) for skill in shadowed))
-    text = f"{len(shadowed)} skills have the name of another and load only as: {names}. Rename them"
+    text = (
+        f"{many(len(shadowed), 'skill')} with the name of another, to be loaded only as: {names}. Rename them"
+    )
     return Notice("warning", text, shadowed[0].origin)
 
 

@@ -10,7 +10,7 @@ import tempfile
 import zlib
 from dataclasses import dataclass, field
 
-from hermes.errors import FileRefused, SkillError
+from hermes.errors import FileRefused, SkillError, UnknownSkill
 from hermes.files import is_inside, read_file
 
 MAX_FILES = 2_000
@@ -73,7 +73,7 @@ def fetch(source: str) -> Fetched:
     if os.path.isdir(path):
         return _from_folder(path, Fetched(path))
     if not os.path.exists(path):
-        raise SkillError(
+        raise UnknownSkill(
             f"there is no {source}; give a folder, an archive ({', '.join(_ARCHIVES[:3])} …) or the URL of a "
             "git repository (https://…, ssh://…, git@…, file://…)"
         )

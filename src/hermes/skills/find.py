@@ -123,8 +123,8 @@ class _Walk:
             self._look(directory, queue)
         if self.too_deep:
             self._notice(
-                f"{root.path}: {len(self.too_deep)} directories lie deeper than {MAX_DEPTH} and were not "
-                f"looked at, first {self.too_deep[0]}"
+                f"{root.path}: directories deeper than {MAX_DEPTH} were not looked at: "
+                f"{len(self.too_deep)}, first {self.too_deep[0]}"
             )
 
     def _no_root(self) -> None:

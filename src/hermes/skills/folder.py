@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from hermes.errors import FileRefused, SkillError
+from hermes.errors import FileRefused, SkillError, UnknownSkill
 from hermes.files import MAX_BYTES, is_inside, read_file, replace_file
 from hermes.frozen import frozen
 from hermes.paths import Home
@@ -110,7 +110,7 @@ def restore(home: Home, name: str) -> Removed:
     found = next((r for r in kept if f"/{r.name}".endswith(f"/{name}")), None)
     if found is None:
         names = ", ".join(dict.fromkeys(r.name for r in kept)) or "nothing"
-        raise SkillError(f"nothing called {name[:80]!r} was removed; the archive holds {names}")
+        raise UnknownSkill(f"nothing called {name[:80]!r} was removed; the archive holds {names}")
     target = os.path.join(home.skills, *found.name.split("/"))
     if os.path.lexists(target):
         raise SkillError(f"there is a {found.name} again; remove or rename it, then restore the old one")

@@ -13,7 +13,7 @@ from hermes.skills.budget import DEFAULT_TOKENS, TOKEN, weight
 from hermes.skills.offer import Setting, host_os, split
 from hermes.skills.plan import Line, Plan, plan_index
 from hermes.skills.records import Library, Skill
-from hermes.text import well_formed
+from hermes.text import many, well_formed
 
 
 def skills_index(
@@ -162,7 +162,7 @@ def _cut_notice(plan: Plan, budget_tokens: int) -> Notice:
         how = "shortened" if plan.level == "shortened" else "left out"
         parts.append(f"{len(cut):,} of {len(lines):,} descriptions were {how} ({_listed(cut)})")
     if gone:
-        parts.append(f"{len(gone):,} skills are not named at all ({_listed(gone)})")
+        parts.append(f"not named at all: {many(len(gone), 'skill')} ({_listed(gone)})")
     if not parts:
         parts.append("descriptions of categories were shortened")
     text = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes.security.secrets import MARK
+from hermes.text import many
 from hermes.tooling import Plan, ToolContext, ToolError, tool
 from hermes.tools.places import absolute
 
@@ -31,7 +32,7 @@ async def write_file(context: ToolContext, path: str, content: str) -> str:
         return f"{path} has this text already; nothing was written"
     size = file.save(raw)
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
-    told = f"{'replaced' if file.exists else 'wrote'} {path}: {lines:,} lines, {size:,} bytes"
+    told = f"{'replaced' if file.exists else 'wrote'} {path}: {many(lines, 'line')}, {many(size, 'byte')}"
     return f"{told}\n{_diff(file, raw, path)}" if file.exists else told
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from hermes.text import many
+
 MAX_CHARS = 8_000
 _AROUND = 2
 _COMPARED = 20_000  # lines that differ; more would take long to align
@@ -19,7 +21,9 @@ def diff(before: str, after: str, path: str) -> str:
     first = max(0, start - _AROUND)
     olds, news = (_marked(lines, first, start, len(lines) - end) for lines in (olds, news))
     if len(olds) + len(news) > _COMPARED:
-        return f"(too long for a diff: {len(olds):,} lines become {len(news):,} from line {start + 1} on)"
+        return (
+            f"(too long for a diff: {many(len(olds), 'line')} become {len(news):,} from line {start + 1} on)"
+        )
     from difflib import unified_diff
 
     shown = "\n".join(unified_diff(olds, news, path, path, n=_AROUND, lineterm=""))
@@ -28,7 +32,7 @@ def diff(before: str, after: str, path: str) -> str:
     if len(shown) <= MAX_CHARS:
         return shown
     kept = shown[:MAX_CHARS].rpartition("\n")[0]
-    return f"{kept}\n[… {shown.count(chr(10)) - kept.count(chr(10))} more lines of the diff]"
+    return f"{kept}\n[… {many(shown.count(chr(10)) - kept.count(chr(10)), 'more line')} of the diff]"
 
 
 def _alike(one: list[str], other: list[str]) -> int:

@@ -7,7 +7,7 @@ import os
 from hermes.errors import FileRefused
 from hermes.files import list_directory
 from hermes.files import read_file as read_bytes
-from hermes.text import decode
+from hermes.text import decode, many
 from hermes.tooling import Plan, ToolContext, ToolError, tool
 from hermes.tools.images import image
 from hermes.tools.places import absolute
@@ -42,7 +42,7 @@ async def read_file(context: ToolContext, path: str, offset: int = 1, limit: int
         return f"{path} is empty"
     first = max(1, len(lines) + 1 + offset) if offset < 0 else max(1, offset)
     if first > len(lines):
-        raise ToolError(f"{path} has {len(lines)} lines; line {first} is past its end")
+        raise ToolError(f"{path} has {many(len(lines), 'line')}; line {first} is past its end")
     shown, next_line = _numbered(lines, first, max(1, min(limit, MAX_LINES)))
     notes = [f"[{decoded.problem}]"] if decoded.problem else []
     if next_line <= len(lines):
@@ -53,7 +53,7 @@ async def read_file(context: ToolContext, path: str, offset: int = 1, limit: int
 def _numbered(lines: list[str], first: int, limit: int) -> tuple[list[str], int]:
     shown, size, number = [], 0, first
     for line in lines[first - 1 : first - 1 + limit]:
-        cut = f" [… {len(line) - MAX_LINE} more characters]" if len(line) > MAX_LINE else ""
+        cut = f" [… {many(len(line) - MAX_LINE, 'more character')}]" if len(line) > MAX_LINE else ""
         shown.append(f"{number}\t{line[:MAX_LINE]}{cut}")
         size += len(shown[-1]) + 1
         number += 1

@@ -13,6 +13,7 @@ from hermes.provenance import Origin, Passage
 from hermes.providers.tokens import estimate_tokens
 from hermes.security.gate import admit
 from hermes.security.policy import Policies
+from hermes.text import many
 from hermes.tooling import ToolError
 
 FULL = 85
@@ -35,14 +36,17 @@ def _state(file: MemoryFile, view: View, policies: Policies) -> str:
     room = _MOST_SHOWN
     for name, entry in zip(view.ids, view.entries, strict=True):
         if room <= 0:
-            lines.append(f"[… {len(view.entries) - len(lines) + 1} more entries; remove some of these first]")
+            lines.append(
+                f"[… {many(len(view.entries) - len(lines) + 1, 'more entry', 'more entries')}; "
+                "remove some of these first]"
+            )
             break
         origin = Origin("memory", trust="owner")
         admitted = admit(
             Passage.quote(entry, origin), name=f"{file.name} entry {name}", policy=policies.of("owner")
         )
         text, most = str(admitted.passage), max(min(room, file.limit), 80)
-        cut = f"{text[:most]} [… {len(text) - most:,} more characters]" if len(text) > most else text
+        cut = f"{text[:most]} [… {many(len(text) - most, 'more character')}]" if len(text) > most else text
         lines.append(f"[{name}] " + cut.replace("\n", "\n  "))
         room -= len(cut)
     return "\n".join(lines)
@@ -58,7 +62,8 @@ def answered(file: MemoryFile, report: Report, policies: Policies, refusals: Cou
             refusals[outcome.why] += 1
             if refusals[outcome.why] >= _PATIENCE:
                 lines.append(
-                    f"Refused {refusals[outcome.why]} times: leave it, and tell the person if it matters."
+                    f"Refused {many(refusals[outcome.why], 'time')}: leave it, and tell the person if it "
+                    "matters."
                 )
     if not all(o.done for o in outcomes):
         lines.append(_state(file, report.view, policies))

@@ -16,7 +16,7 @@ from hermes.skills.check import checked_category, checked_name, checked_path, ch
 from hermes.skills.known import directories
 from hermes.skills.library import load_library
 from hermes.skills.records import Library, Place, Skill
-from hermes.text import decode
+from hermes.text import decode, many
 
 _SEEN = (
     "skill_view sees it now; the index in the prompt shows it from the next session, /refresh or "
@@ -90,7 +90,7 @@ class Desk:
         before, text = _read(self.home, at)
         count = text.count(wish.need("old_string", "patch"))
         if count != 1:
-            found = "does not stand in it" if not count else f"stands in it {count} times"
+            found = "does not stand in it" if not count else f"stands in it {many(count, 'time')}"
             raise SkillError(f"{of} of the skill {wish.name} was not changed: old_string {found}")
         changed = text.replace(wish.old_string, wish.new_string)
         if of == "SKILL.md":
@@ -115,7 +115,7 @@ class Desk:
         data = checked_text(wish.content, path, self.policies)
         target = os.path.join(os.path.dirname(at), *path.split("/"))
         folder.put_file(self.home, target, data)
-        return f"Wrote {path} ({len(data):,} bytes) of the skill {wish.name}. skill_view sees it now."
+        return f"Wrote {path} ({many(len(data), 'byte')}) of the skill {wish.name}. skill_view sees it now."
 
     def remove_file(self, wish: Wish) -> str:
         at = self._file_of(wish.name)

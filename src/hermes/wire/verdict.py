@@ -10,6 +10,7 @@ from typing import Literal
 from hermes.contracts import ModelProfile
 from hermes.frozen import frozen
 from hermes.prompt import SystemPrompt
+from hermes.text import many
 from hermes.wire.diff import Difference, first_difference
 from hermes.wire.economics import MILLION, Rates
 from hermes.wire.prediction import Forecaster, Prediction
@@ -242,7 +243,7 @@ def _dropped(wire: Wire, forecaster: Forecaster, expected: Prediction) -> _Findi
     if not cached:
         return _Finding(
             "mark",
-            f"{len(marks)} marks were sent, and nothing was read or written: they did not arrive",
+            f"nothing was read or written, though {many(len(marks), 'mark')} went with it: none arrived",
             advice,
         )
     return _Finding(

@@ -11,6 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from hermes.cli.repl.draw import Pen, looks_like_diff
 from hermes.cli.screen import plain
 from hermes.messages import ToolCall
+from hermes.text import many
 from hermes.turns import ToolFinished
 
 SHOWN = 3
@@ -68,7 +69,7 @@ class Calls:
         most = SHOWN_OF_DIFF if looks_like_diff(result) else SHOWN
         if len(lines) <= most + 1:
             return lines
-        more = f"  … {len(lines) - most} more lines (Ctrl-O, or /expand {len(self.finished)})"
+        more = f"  … {many(len(lines) - most, 'more line')} (Ctrl-O, or /expand {len(self.finished)})"
         return [*lines[:most], *pen.styled([(more, "dim")])]
 
 

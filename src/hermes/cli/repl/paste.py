@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from hermes.text import many
+
 LINES = 8
 CHARS = 1000
 _LABEL = re.compile(r"\[pasted [\d,]+ lines? #(\d+)\]")
@@ -23,7 +25,7 @@ class Pastes:
         if lines <= LINES and len(text) <= CHARS:
             return text
         self.texts.append(text)
-        return f"[pasted {lines:,} line{'s' * (lines != 1)} #{len(self.texts)}]"
+        return f"[pasted {many(lines, 'line')} #{len(self.texts)}]"
 
     def unfold(self, text: str) -> str:
         """The text with every label replaced by what was pasted."""

@@ -9,6 +9,7 @@ from hermes.cli.repl.draw import Pen
 from hermes.cli.repl.stream import Block, Stream
 from hermes.messages import Message
 from hermes.provenance import Notice
+from hermes.text import many
 from hermes.turns import (
     AnswerRestarted,
     Event,
@@ -99,7 +100,7 @@ class Show:
         first, *rest = pen.text("\n".join(lines[:6]), "bold", "  ")
         self._above(["", f"› {first.removeprefix('  ')}", *rest])
         if len(lines) > 6:
-            self._above(pen.styled([(f"  … {len(lines) - 6:,} more lines", "dim")]))
+            self._above(pen.styled([(f"  … {many(len(lines) - 6, 'more line')}", "dim")]))
 
     def recap(self, messages: Sequence[Message]) -> None:
         """Where a conversation was left: the last words of the person, and the last answer."""

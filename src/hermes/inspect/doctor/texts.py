@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from hermes.inspect.doctor.records import Patient, Problem
 from hermes.prompt import Section
 from hermes.provenance import Notice
+from hermes.text import many
 
 _REMEDIES: tuple[tuple[str, str], ...] = (
     ("was blocked", "read the line; if it is harmless: hermes trust {path}"),
@@ -31,7 +32,7 @@ _REMEDIES: tuple[tuple[str, str], ...] = (
     ("stands before it", "move what you still want, then remove the file that is not read"),
     ("cannot be listed", "chmod u+rx the directory"),
     ("is empty", "write it, or remove {path}"),
-    ("have the name of another", "give each a name of its own in its SKILL.md"),
+    ("with the name of another", "give each a name of its own in its SKILL.md"),
 )
 
 
@@ -90,7 +91,7 @@ def skills(patient: Patient) -> Iterator[Problem]:
     sources = patient.sources
     library = load_library(sources.home, directories(sources.config.skills), policies=sources.policies)
     if library.skills:
-        yield Problem("info", f"{len(library.skills):,} skills load")
+        yield Problem("info", f"{many(len(library.skills), 'skill')} can be loaded")
     told = dict.fromkeys(
         [*library.notices, *(n for s in _sections(patient, "skills index") for n in s.notices)]
     )
