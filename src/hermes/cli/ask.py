@@ -67,13 +67,11 @@ class InLines:
 
     def show(self, event: Event) -> None:
         """One event for a person."""
-        if not isinstance(event, TextShown | AnswerRestarted | NoticeShown):
-            self._let_go()
+        self._let_go(not isinstance(event, TextShown | AnswerRestarted | NoticeShown))
         match event:
             case TextShown(text):
                 self._held.append(text)
-                if sys.stdout.isatty():
-                    self._let_go()
+                self._let_go(sys.stdout.isatty())
             case ToolStarted(call):
                 self._aside(f"· {call.name} {_short(call.arguments)}")
             case ToolFinished(call, _, error, seconds):
@@ -89,10 +87,9 @@ class InLines:
                 show_notices((notice,))
             case TurnEnded(text, _, _, reason):
                 self._end_line()
-                if reason == "done" and not text.strip():
-                    self._aside("(the model said nothing)")
-                if reason != "done":
-                    self._aside(f"(ended: {reason})")
+                silent = "" if text.strip() else "the model said nothing"
+                if told := silent if reason == "done" else f"ended: {reason}":
+                    self._aside(f"({told})")
             case PromptProgress(read, total):
                 _progress(read, total)
             case ReasoningShown():
@@ -103,7 +100,9 @@ class InLines:
         self._end_line()
         return await ask_in_lines(question)
 
-    def _let_go(self) -> None:
+    def _let_go(self, now: bool) -> None:
+        if not now:
+            return
         if text := "".join(self._held):
             sys.stdout.write(_for(sys.stdout)(text))
             sys.stdout.flush()
