@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import store as stores
+from hermes.agent.bookkeeping import call_record
 from hermes.agent.loop import Limits
-from hermes.agent.session import call_record
 from hermes.config import load_config
 from hermes.contracts import CacheRules, ModelProfile
 from hermes.fragments import Fragments, Piece

@@ -51,6 +51,20 @@ class CacheRules:
     answers: bool = False
     ping: int = 1
 
+    @property
+    def by_marks(self) -> bool:
+        """Whether what is cached is told by marks, ours or the provider's, and not token by token."""
+        return self.kind == "marks" or bool(self.max_marks)
+
+    @property
+    def silence(self) -> Literal["", "no cache", "abstained"]:
+        """Why nothing can be foretold of a request, as a class of forecasts; "" where something can."""
+        if self.kind == "none":
+            return "no cache"
+        if self.kind == "unknown" or self.minimum_tokens is None:
+            return "abstained"
+        return "abstained" if not (self.ttls if self.by_marks else self.step is not None) else ""
+
 
 @frozen
 class Prices:

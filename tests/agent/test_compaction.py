@@ -130,8 +130,8 @@ async def test_each_request_can_be_made_again_also_that_for_the_summary(world: W
 
 def as_resumed(one: Session) -> dict[str, object]:
     names = ("record", "prompt", "tools", "visible", "fragments", "standing", "next_seq", "calls", "usage")
-    inner = ("last_input", "answered", "_reason", "_chain", "_unsent", "_known_blobs")
-    return {name: getattr(one, name) for name in (*names, *inner)}
+    inner = ("last_input", "answered", "_reason", "_chain", "_unsent")
+    return {"known": one._books.known, **{name: getattr(one, name) for name in (*names, *inner)}}
 
 
 @pytest.mark.parametrize("more", [0, 1, 2])
@@ -235,7 +235,7 @@ async def test_a_summary_that_gains_nothing_is_not_taken(world: World) -> None:
         "warning: the conversation was not summarised: the summary is hardly shorter than what it tells of; "
         "nothing of it is lost"
     )
-    paid = ("calls", "usage", "_known_blobs")
+    paid = ("calls", "usage", "known")
     after = as_resumed(session(agent))
     assert {k: v for k, v in after.items() if k not in paid} == {
         k: v for k, v in before.items() if k not in paid

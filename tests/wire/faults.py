@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hermes.agent.session import call_record
+from hermes.agent.bookkeeping import call_record
 from hermes.contracts import ModelProfile
 from hermes.messages import Annex, Completed, Message, ModelRequest, ToolCall, ToolSpec
 from hermes.prompt import Section, SystemPrompt, Tier

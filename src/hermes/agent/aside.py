@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from hermes.agent.session import Session, call_record
+from hermes.agent.bookkeeping import call_record
+from hermes.agent.session import Session
 from hermes.contracts import Model
 from hermes.errors import ModelError
 from hermes.messages import Completed, ModelRequest

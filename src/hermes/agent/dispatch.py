@@ -59,13 +59,13 @@ async def run_calls(
     """Run every call of a step that `guard` lets pass and yield what happens. Cancelling stops them."""
     for group in _groups(step.calls, tools):
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        for i in group:
+            yield ToolStarted(step.calls[i])  # it has been shown before the call may ask something
         tasks = [asyncio.create_task(_run(step, i, tools, context, guard, queue)) for i in group]
         try:
             for _ in tasks:
                 while (event := await queue.get()) is not None:
                     yield event
-                    queue.task_done()
-                queue.task_done()
         finally:
             running = [task for task in tasks if not task.done()]
             for task in running:
@@ -98,8 +98,6 @@ async def _run(
 ) -> None:
     call = step.calls[i]
     begun = time.monotonic()
-    await queue.put(ToolStarted(call))
-    await queue.join()  # it has been shown before the call may ask something
     there = replace(
         context,
         call_id=call.id,
@@ -119,9 +117,9 @@ async def _run(
     result = Message("tool", well_formed(text), call_id=call.id, name=call.name, error=error)
     step.results[i] = result
     for notice in notices:
-        await queue.put(NoticeShown(notice))
-    await queue.put(ToolFinished(call, result.text, error, time.monotonic() - begun))
-    await queue.put(None)
+        queue.put_nowait(NoticeShown(notice))
+    queue.put_nowait(ToolFinished(call, result.text, error, time.monotonic() - begun))
+    queue.put_nowait(None)
 
 
 async def _answer(

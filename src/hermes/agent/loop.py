@@ -7,11 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 
+from hermes.agent.bookkeeping import call_record
 from hermes.agent.compaction import Compactor
 from hermes.agent.dispatch import Guard, Step, no_guard, run_calls
 from hermes.agent.guard import price_of
 from hermes.agent.overlays import PRESSURE
-from hermes.agent.session import STOPPED, Session, call_record
+from hermes.agent.session import STOPPED, Session
 from hermes.agent.subdirectory_hints import Conversation, Hinted
 from hermes.bulkhead import behind_bulkhead
 from hermes.contracts import Model, ModelProfile
@@ -173,6 +174,7 @@ class Turn:
         started = self.session.clock().isoformat(timespec="milliseconds")
         heard: list[str] = []
         self.calls += 1
+        self.session.asked(request, codec, profile)
         try:
             async with aclosing(self.model.stream(request)) as stream:
                 async for event in stream:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hermes.agent.bookkeeping import Bookkeeping
+from hermes.agent.unsaved import Unsaved
 from hermes.contracts import Codec, ModelProfile
 from hermes.errors import SessionBusy, StoreError
-from hermes.fragments import Beginning, Fragments, Sent
-from hermes.messages import Completed, Message, ModelRequest, ToolSpec, Usage
+from hermes.fragments import Beginning, Sent
+from hermes.messages import Message, ModelRequest, ToolSpec, Usage
 from hermes.prompt import SystemPrompt, shared
-from hermes.provenance import Notice, Origin, digest_of
+from hermes.provenance import Notice, Origin
 from hermes.sessions.contract import Store
 from hermes.sessions.records import (
     NO_CHAIN,
@@ -27,15 +29,11 @@ from hermes.sessions.records import (
     Step,
     StoredMessage,
     chain,
-    storable,
     storable_message,
 )
 
 if TYPE_CHECKING:
-    from hermes.wire.ledger import Ledger
-    from hermes.wire.verdict import Verdict
-
-    Witness = Callable[[CallRecord, ModelRequest, ModelProfile, Verdict | None], None]
+    from hermes.agent.foretelling import Witness
 
 Clock = Callable[[], datetime]
 
@@ -47,39 +45,6 @@ ASIDE = "aside"
 
 
 @dataclass(slots=True)
-class _Unsaved:
-    """What the next step will store."""
-
-    messages: list[StoredMessage] = field(default_factory=list)
-    fragments: list[Fragment] = field(default_factory=list)
-    calls: list[CallRecord] = field(default_factory=list)
-    epochs: list[EpochRecord] = field(default_factory=list)
-    blobs: list[bytes] = field(default_factory=list)
-    session: SessionRecord | None = None
-
-    def step(self, at: str) -> Step:
-        return Step(
-            at,
-            tuple(self.messages),
-            tuple(self.fragments),
-            tuple(self.calls),
-            tuple(self.epochs),
-            tuple(self.blobs),
-            self.session,
-        )
-
-    def then(self, later: _Unsaved) -> _Unsaved:
-        return _Unsaved(
-            self.messages + later.messages,
-            self.fragments + later.fragments,
-            self.calls + later.calls,
-            self.epochs + later.epochs,
-            self.blobs + later.blobs,
-            later.session or self.session,
-        )
-
-
-@dataclass(slots=True)
 class Session:
     """A session that is open in this process. `visible` are the messages the model sees, oldest first.
 
@@ -87,8 +52,7 @@ class Session:
 
     `record` is without the prompt and the tools, which stand beside it. `answered` says how many messages, in
     how many fragments, the last answered call of the epoch had; `last` is what the last call used, `used_at`
-    when it began; `interrupted`, that the last turn of another process did not come to its end. A `witness`
-    is told of each call, with the verdict on it.
+    when it began; `interrupted`, that the last turn of another process did not come to its end.
     """
 
     record: SessionRecord
@@ -110,17 +74,9 @@ class Session:
     _chain: str = NO_CHAIN
     _reason: str = ""  # why the next request does not begin with the last one
     _unsent: list[tuple[int, Message]] = field(default_factory=list)
-    _unsaved: _Unsaved = field(default_factory=_Unsaved)
-    _known_blobs: set[str] = field(default_factory=set)
+    _unsaved: Unsaved = field(default_factory=Unsaved)
+    _books: Bookkeeping = field(default_factory=Bookkeeping)
     _opening: tuple[SystemPrompt | None, tuple[str, ...], str] = (None, (), "")  # made once for each prompt
-    _head: tuple[tuple[object, ...], str] = ((), "")  # what the last head was made from, and its digest
-    witness: Witness | None = None
-    _ledger: Ledger | None = None
-    _verdict: Verdict | None = None
-    _past: tuple[CallRecord, ...] = ()  # calls of the epoch that another process made
-    _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the prompt that was last noted, and its digest
-    _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
-
     # -- open ---------------------------------------------------------------------------------------------
 
     @classmethod
@@ -164,12 +120,9 @@ class Session:
         session._unsent = [(seq, by_seq[seq]) for seq in order[sent:]]
         calls = await store.calls(session_id)
         session.calls = len(calls)
-        known = {d for call in calls for d in (call.head, call.tail, call.prompt) if d}
-        session._known_blobs = set() if pruned else known
         for call in calls:
             session.usage = session.usage.plus(call.usage)
-            session._noted = call.prompt or session._noted[0], call.provider or session._noted[1]
-        session._past = tuple(call for call in calls if call.epoch == record.epoch)
+        session._books.take_up(calls, record.epoch, pruned=pruned)
         session.last = calls[-1].usage if calls else Usage()
         session.used_at = calls[-1].started if calls else ""
         heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE and not pruned]
@@ -273,6 +226,19 @@ class Session:
             epoch=ASIDE,
         )
 
+    def asked(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
+        """A request is about to be made; what its answer is not needed for is done while it is awaited."""
+        self._books.asked(self.calls + 1, request, codec, profile)
+
+    @property
+    def witness(self) -> Witness | None:
+        """Who is told of each call, with the verdict on it."""
+        return self._books.foretelling.witness
+
+    @witness.setter
+    def witness(self, witness: Witness) -> None:
+        self._books.foretelling.witness = witness
+
     # -- keep ---------------------------------------------------------------------------------------------
 
     def called(self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord) -> None:
@@ -280,103 +246,43 @@ class Session:
         self.answered = len(request.messages), len(request.fragments)
         self._reason = ""
         self.last_input = call.usage.input + call.usage.output
-        self._note(request, codec, profile, call, len(request.fragments))
+        self._note(request, codec, profile, call, len(request.fragments), self._chain)
 
     def called_aside(
         self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord
     ) -> None:
         """Note a call that was made beside the conversation; what only it had stands in its tail."""
         shared = self.fragments.so_far().shared(request.fragments)
-        self._note(request, codec, profile, replace(call, stop=ASIDE), shared)
+        so_far = chain(NO_CHAIN, self.fragments.so_far().first(shared))
+        self._note(request, codec, profile, replace(call, stop=ASIDE), shared, so_far)
 
     def _note(
-        self, request: ModelRequest, codec: Codec, profile: ModelProfile, call: CallRecord, shared: int
+        self,
+        request: ModelRequest,
+        codec: Codec,
+        profile: ModelProfile,
+        call: CallRecord,
+        shared: int,
+        so_far: str,
     ) -> None:
-        own = b",".join(request.fragments[shared:])
-        tail = (b"," + own if own and shared else own) + codec.tail(request, profile)
+        """Note a call that had so many fragments with the conversation, of this chain."""
         self.calls += 1
-        noted = replace(
+        self.usage, self.last, self.used_at = self.usage.plus(call.usage), call.usage, call.started
+        call = replace(
             call,
             n=self.calls,
             epoch=self.record.epoch,
-            head=self._head_of(request, codec, profile),
-            tail=self._blob(tail),
             fragments=shared,
-            chain=self._chain
-            if shared == len(self.fragments)
-            else chain(NO_CHAIN, self.fragments.so_far().first(shared)),
+            chain=so_far,
             messages=self.next_seq,
         )
-        noted = self._made_from(self._foretold(noted, request, codec, profile), profile)
-        self.usage, self.last, self.used_at = self.usage.plus(call.usage), call.usage, call.started
-        self._unsaved.calls.append(noted)
-        if self.witness:
-            self.witness(noted, request, profile, self._verdict)
-            self._verdict = None
-
-    def _foretold(
-        self, call: CallRecord, request: ModelRequest, codec: Codec, profile: ModelProfile
-    ) -> CallRecord:
-        """The call with what its provider's cache should have made of it, told from calls before."""
-        from hermes.wire.ledger import Ledger  # needed when the answer is there, not before
-        from hermes.wire.request import wire_of
-
-        ledger = self._ledger = self._ledger or Ledger()
-        tail = codec.tail(request, profile)
-        fragments = Fragments.of(request.fragments)
-        wire = wire_of(call, profile.provider, b"", fragments, tail)
-        try:
-            if self.witness or not ledger.knows(wire):
-                wire = replace(wire, head=codec.head(request, profile))
-            past, self._past = self._past, ()
-            for before in past:
-                if before.head == call.head and before.model == call.model:
-                    sent = fragments.first(before.fragments)
-                    ledger.expect(wire_of(before, profile.provider, wire.head, sent, tail), profile)
-                    ledger.enter(wire_of(before, profile.provider, wire.head, sent, tail))
-            expected = ledger.expect(wire, profile)
-            if self.witness:
-                from hermes.wire.verdict import judge
-
-                cache = ledger.cache(wire, profile)
-                self._verdict = judge(wire, ledger.before, cache, expected, profile, self.prompt)
-            ledger.enter(wire)
-        except (ValueError, RecursionError):  # a wire that cannot be read; nothing is foretold
-            return call
-        return replace(
-            call, predicted=expected.read, predicted_write=expected.write, forecast=expected.expected
-        )
-
-    def _made_from(self, call: CallRecord, profile: ModelProfile) -> CallRecord:
-        """The call with its prompt and provider, where they are others than in the call before."""
-        if self._prompt[0] is not self.prompt:
-            self._prompt = self.prompt, self._blob(storable(self.prompt.to_json()).encode())
-        noted, self._noted = self._noted, (self._prompt[1], profile.provider)
-        return replace(
-            call,
-            prompt=self._prompt[1] if self._prompt[1] != noted[0] else "",
-            provider=profile.provider if profile.provider != noted[1] else "",
-        )
-
-    def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> str:
-        """The digest of a request's head, made anew only when something in it is another than last time."""
-        made_from = (request.system, request.tools, codec, profile)
-        if self._head[0] != made_from:
-            self._head = made_from, self._blob(codec.head(request, profile))
-        return self._head[1]
-
-    def _blob(self, body: bytes) -> str:
-        """The digest of bytes; they are stored with this step when they are not yet."""
-        digest = digest_of(body)
-        if digest not in self._known_blobs:
-            self._known_blobs.add(digest)
-            self._unsaved.blobs.append(body)
-        return digest
+        blobs = self._unsaved.blobs
+        self._unsaved.calls.append(self._books.noted(call, request, codec, profile, self.prompt, blobs))
 
     async def save(self) -> None:
         """Store all that is new in one durable step."""
-        unsaved, self._unsaved = self._unsaved, _Unsaved()
-        if unsaved == _Unsaved():
+        unsaved, self._unsaved = self._unsaved, Unsaved()
+        if not unsaved:
             return
         at = self.clock().isoformat(timespec="milliseconds")
         try:
@@ -445,25 +351,3 @@ class Session:
 
 def _listed(tools: tuple[ToolSpec, ...]) -> str:
     return json.dumps([[t.name, t.description, t.parameters] for t in tools], ensure_ascii=False)
-
-
-def call_record(answer: Completed, started: str) -> CallRecord:
-    """What is known of a call when it has been answered; the session adds where it stands."""
-    return CallRecord(
-        n=0,
-        epoch=0,
-        started=started,
-        head="",
-        tail="",
-        fragments=0,
-        chain="",
-        messages=0,
-        usage=answer.usage,
-        request_id=answer.request_id,
-        model=answer.model,
-        stop=answer.stop,
-        inserts=answer.trace.marks,
-        first=answer.trace.first,
-        route=answer.trace.route,
-        told=answer.trace.told,
-    )

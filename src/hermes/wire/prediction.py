@@ -85,40 +85,40 @@ class Forecaster:
     _scale: float = 1.0
     _short: bool = False
     _bare: int = 0  # tokens of the request before, when it had no mark at all
+    _laid: tuple[object, ...] = ()  # the request that is laid out and was not answered yet
 
     def __post_init__(self) -> None:
-        self.layout = Layout(self.measure, 0 if self.by_marks else CHUNK)
+        self.layout = Layout(self.measure, 0 if self.rules.by_marks else CHUNK)
 
     # -- before -------------------------------------------------------------------------------------------
+
+    def lay_out(self, wire: Wire) -> None:
+        """Take the next request as far as it is known before its answer; `predict` then needs less time."""
+        laid = (wire.fragments, wire.head_id, wire.tail)
+        if laid == self._laid:
+            return
+        never_answered, fresh = bool(self._laid), self.layout.fresh
+        self.layout.take(wire)
+        if never_answered:  # what differs from it may differ from the last that was answered
+            self.layout.fresh = min(fresh, self.layout.fresh)
+        self._laid = laid
 
     def predict(self, wire: Wire, counted: int = 0) -> Prediction:
         """Take the next request; what the cache should make of it.
 
         `counted` are the tokens of all of it, where they are known already.
         """
-        self.layout.take(wire)
+        self.lay_out(wire)
         while self._anchors and self._anchors[-1][0] >= self.layout.fresh:
             self._anchors.pop()
         if len(self.layout):
             self._anchor(len(self.layout) - 1, counted)
         total = self.tokens(len(self.layout) - 1)
-        if self.rules.kind == "none":
-            return Prediction("no cache", uncached=total)
-        if self._abstains():
-            return Prediction("abstained", uncached=total)
-        if self.by_marks:
+        if silence := self.rules.silence:
+            return Prediction(silence, uncached=total)
+        if self.rules.by_marks:
             return self._by_marks(wire, total)
         return self._by_prefix(wire, total)
-
-    @property
-    def by_marks(self) -> bool:
-        return self.rules.kind == "marks" or bool(self.rules.max_marks)
-
-    def _abstains(self) -> bool:
-        rules = self.rules
-        if rules.kind == "unknown" or rules.minimum_tokens is None:
-            return True
-        return not rules.ttls if self.by_marks else rules.step is None
 
     def marks(self, wire: Wire) -> list[tuple[int, float]]:
         """The blocks that are marked, each with its lifetime in seconds, in order."""
@@ -227,15 +227,16 @@ class Forecaster:
     def settle(self, wire: Wire) -> None:
         """Take what the provider told of the request that was predicted last."""
         layout, usage = self.layout, wire.usage
+        self._laid = ()
         self.proven = self.proven or usage.cache_read + usage.cache_write > 0
         if not len(layout):
             return
         last = len(layout) - 1
         ready = wire.at + wire.first
-        if self.by_marks and not self._abstains():
+        if self.rules.by_marks and not self.rules.silence:
             self._settle_marks(wire, usage, ready)
         self._anchor(last, usage.input)
-        if not self.by_marks:
+        if not self.rules.by_marks:
             extra = max(usage.output - 1, 0) if self.rules.answers else 0
             told = (usage.input or self.tokens(last)) + extra
             self._tips = [t for t in self._tips if not layout.has(t.digest, t.at)]

@@ -156,7 +156,7 @@ class _Cache:
         usage = Usage(
             total,
             read,
-            write if forecaster.by_marks else 0,
+            write if forecaster.rules.by_marks else 0,
             wire.usage.output,
             cache_write_long=min(self._long(wire, read), write),
         )

@@ -277,7 +277,7 @@ def _broken(wire: Wire, before: Wire, forecaster: Forecaster) -> _Finding:
             "or written to it: this provider keeps none, or does not say so",
         )
     ttls = forecaster.rules.ttls
-    promised = forecaster.by_marks or bool(ttls and ttls[0].seconds)
+    promised = forecaster.rules.by_marks or bool(ttls and ttls[0].seconds)
     when = "in time" if promised else f"{_time(wire.at - before.at)} later, for which no lifetime is promised"
     if wire.route and wire.route == before.route:
         return _Finding(

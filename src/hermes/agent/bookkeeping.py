@@ -1,0 +1,121 @@
+"""Notes each call of a session with all that is needed to make its request again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from hermes.agent.foretelling import Foretelling
+from hermes.contracts import Codec, ModelProfile
+from hermes.messages import Completed, ModelRequest
+from hermes.prompt import SystemPrompt
+from hermes.provenance import digest_of
+from hermes.sessions.records import CallRecord, storable
+
+
+@dataclass(slots=True)
+class Bookkeeping:
+    """What was noted of calls so far, so that the next one names only what is another.
+
+    `known` are the digests of the bytes that are stored, or will be with the next step.
+    """
+
+    foretelling: Foretelling = field(default_factory=Foretelling)
+    known: set[str] = field(default_factory=set)
+    _head: tuple[tuple[object, ...], bytes, str] = (
+        (),
+        b"",
+        "",
+    )  # what it was made from, the head, its digest
+    _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the last one noted, and its digest
+    _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
+    _laying: asyncio.Handle | None = None  # what is done while an answer is awaited
+
+    def take_up(self, calls: Iterable[CallRecord], epoch: int, *, pruned: bool) -> None:
+        """Go on behind the calls of a stored session; those of an epoch that is `pruned` have no bytes."""
+        for call in calls:
+            self._noted = call.prompt or self._noted[0], call.provider or self._noted[1]
+            if not pruned:
+                self.known |= {digest for digest in (call.head, call.tail, call.prompt) if digest}
+        self.foretelling.past = tuple(call for call in calls if call.epoch == epoch)
+
+    def asked(self, n: int, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
+        """Call `n` is about to be made: as soon as its answer is waited for there is time to foretell it."""
+        if self.foretelling.needs(profile):
+            _, head = self._head_of(request, codec, profile)
+            call = CallRecord(n, 0, "", head, "", 0, "", 0)
+            lay_out = self.foretelling.lay_out
+            self._laying = asyncio.get_running_loop().call_soon(lay_out, call, request, codec, profile)
+
+    def noted(
+        self,
+        call: CallRecord,
+        request: ModelRequest,
+        codec: Codec,
+        profile: ModelProfile,
+        prompt: SystemPrompt,
+        blobs: list[bytes],
+    ) -> CallRecord:
+        """An answered call as it is stored; bytes that are not stored yet are put to the `blobs`."""
+        if self._laying is not None:  # the answer came without being waited for
+            self._laying.cancel()
+        tail = codec.tail(request, profile)
+        own = b",".join(request.fragments[call.fragments :])  # what only this call had stands before its tail
+        head, digest = self._head_of(request, codec, profile)
+        made_from = self._prompt_of(prompt, blobs)
+        before, self._noted = self._noted, (made_from, profile.provider)
+        call = replace(
+            call,
+            head=self._kept(head, digest, blobs),
+            tail=self._blob((b"," + own if own and call.fragments else own) + tail, blobs),
+            prompt=made_from if made_from != before[0] else "",
+            provider=profile.provider if profile.provider != before[1] else "",
+            forecast=profile.cache.silence,
+        )
+        return self.foretelling.told(call, request, codec, profile, tail, prompt)
+
+    def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> tuple[bytes, str]:
+        """A request's head and its digest, made anew only when something in it is another than last time."""
+        made_from = (request.system, request.tools, codec, profile)
+        if self._head[0] != made_from:
+            head = codec.head(request, profile)
+            self._head = made_from, head, digest_of(head)
+        return self._head[1:]
+
+    def _prompt_of(self, prompt: SystemPrompt, blobs: list[bytes]) -> str:
+        if self._prompt[0] is not prompt:
+            self._prompt = prompt, self._blob(storable(prompt.to_json()).encode(), blobs)
+        return self._prompt[1]
+
+    def _blob(self, body: bytes, blobs: list[bytes]) -> str:
+        return self._kept(body, digest_of(body), blobs)
+
+    def _kept(self, body: bytes, digest: str, blobs: list[bytes]) -> str:
+        """The digest of bytes; they are stored with this step when they are not yet."""
+        if digest not in self.known:
+            self.known.add(digest)
+            blobs.append(body)
+        return digest
+
+
+def call_record(answer: Completed, started: str) -> CallRecord:
+    """What is known of a call when it has been answered; the session adds where it stands."""
+    return CallRecord(
+        n=0,
+        epoch=0,
+        started=started,
+        head="",
+        tail="",
+        fragments=0,
+        chain="",
+        messages=0,
+        usage=answer.usage,
+        request_id=answer.request_id,
+        model=answer.model,
+        stop=answer.stop,
+        inserts=answer.trace.marks,
+        first=answer.trace.first,
+        route=answer.trace.route,
+        told=answer.trace.told,
+    )
