@@ -30,7 +30,7 @@ class Bookkeeping:
     )  # what it was made from, the head, its digest
     _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the last one noted, and its digest
     _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
-    _laying: asyncio.Handle | None = None  # what is done while an answer is awaited
+    _laying: asyncio.Handle | None = None  # what is done as soon as there is time
 
     def take_up(self, calls: Iterable[CallRecord], epoch: int, *, pruned: bool) -> None:
         """Go on behind the calls of a stored session; those of an epoch that is `pruned` have no bytes."""
@@ -41,7 +41,7 @@ class Bookkeeping:
         self.foretelling.past = tuple(call for call in calls if call.epoch == epoch)
 
     def asked(self, n: int, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
-        """Call `n` is about to be made: as soon as its answer is waited for there is time to foretell it."""
+        """Call `n` is about to be made: it is laid out as soon as the store, or the model, is waited for."""
         if self.foretelling.needs(profile):
             _, head = self._head_of(request, codec, profile)
             call = CallRecord(n, 0, "", head, "", 0, "", 0)
@@ -58,7 +58,7 @@ class Bookkeeping:
         blobs: list[bytes],
     ) -> CallRecord:
         """An answered call as it is stored; bytes that are not stored yet are put to the `blobs`."""
-        if self._laying is not None:  # the answer came without being waited for
+        if self._laying is not None:  # nobody was waited for
             self._laying.cancel()
         tail = codec.tail(request, profile)
         own = b",".join(request.fragments[call.fragments :])  # what only this call had stands before its tail

@@ -169,12 +169,12 @@ class Turn:
         codec, profile = self.model.codec, self.model.profile
         self.session.speak_with(profile, codec)
         request = self.session.request(codec, profile, self.limits.max_tokens)
+        self.session.asked(request, codec, profile)
         for notice in await self.session.keep():  # what is sent is stored before it is sent
             yield NoticeShown(notice)
         started = self.session.clock().isoformat(timespec="milliseconds")
         heard: list[str] = []
         self.calls += 1
-        self.session.asked(request, codec, profile)
         try:
             async with aclosing(self.model.stream(request)) as stream:
                 async for event in stream:

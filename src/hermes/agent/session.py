@@ -227,7 +227,7 @@ class Session:
         )
 
     def asked(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
-        """A request is about to be made; what its answer is not needed for is done while it is awaited."""
+        """A request is about to be stored and made: it is laid out while someone else has work to do."""
         self._books.asked(self.calls + 1, request, codec, profile)
 
     @property
