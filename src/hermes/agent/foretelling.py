@@ -1,7 +1,7 @@
 """What a provider's cache should make of each call, by the ledger; told from what was sent before.
 
-A request is laid out in the ledger before it is answered, while it is being stored. Where the rules of a cache
-are not known nothing is laid out, and the ledger is not even imported.
+A request is laid out in the ledger as soon as something is waited for: the store, or the answer. Where the
+rules of a cache are not known nothing is laid out, and the ledger is not even imported.
 """
 
 from __future__ import annotations
