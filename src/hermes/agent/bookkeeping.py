@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from hermes.agent.foretelling import Foretelling
+from hermes.agent.foretelling import Asked, Foretelling
 from hermes.contracts import Codec, ModelProfile
 from hermes.messages import Completed, ModelRequest
 from hermes.prompt import SystemPrompt
@@ -45,8 +45,8 @@ class Bookkeeping:
         if self.foretelling.needs(profile):
             _, head = self._head_of(request, codec, profile)
             call = CallRecord(n, 0, "", head, "", 0, "", 0)
-            lay_out = self.foretelling.lay_out
-            self._laying = asyncio.get_running_loop().call_soon(lay_out, call, request, codec, profile)
+            asked = Asked(call, request, codec, profile, codec.tail(request, profile))
+            self._laying = asyncio.get_running_loop().call_soon(self.foretelling.lay_out, asked)
 
     def noted(
         self,
@@ -71,9 +71,8 @@ class Bookkeeping:
             tail=self._blob((b"," + own if own and call.fragments else own) + tail, blobs),
             prompt=made_from if made_from != before[0] else "",
             provider=profile.provider if profile.provider != before[1] else "",
-            forecast=profile.cache.silence,
         )
-        return self.foretelling.told(call, request, codec, profile, tail, prompt)
+        return self.foretelling.told(Asked(call, request, codec, profile, tail), prompt)
 
     def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> tuple[bytes, str]:
         """A request's head and its digest, made anew only when something in it is another than last time."""
