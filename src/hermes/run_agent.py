@@ -126,6 +126,7 @@ class AIAgent:
         self.patience = 30.0  # seconds to wait for a session that someone else holds
         self._steering: deque[str] = deque()
         self._brought: list[EphemeralOverlay] = []
+        self._seen_files: dict[str, dict[str, str]] = {}
         self._holder = f"{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._runner: asyncio.Runner | None = None
 
@@ -186,6 +187,7 @@ class AIAgent:
                     cwd=self.workdir.path,
                     ask=self.ask,
                     visible=lambda: session.visible,
+                    seen=self._seen_files.setdefault(session.record.id, {}),
                 ),
                 self.limits,
                 self._drain,

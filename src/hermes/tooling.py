@@ -30,7 +30,8 @@ class ToolContext:
     """What a running call may know. `progress` shows a line to the person who waits, `ask` asks them.
 
     `tell` gives them a notice. `spent` adds what a model was used for this call to what the turn reports.
-    `visible` gives the messages that the model sees now, oldest first.
+    `visible` gives the messages that the model sees now, oldest first. `seen` has the digest of each file, by
+    its real path, as this conversation read or wrote it last.
     """
 
     session_id: str = ""
@@ -41,6 +42,7 @@ class ToolContext:
     ask: Ask = nobody
     tell: Callable[[Notice], object] = field(default=str)
     spent: Callable[[Usage], object] = field(default=str)
+    seen: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 @frozen

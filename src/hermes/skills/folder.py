@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from hermes.errors import FileRefused, SkillError, UnknownSkill
 from hermes.files import MAX_BYTES, is_inside, read_file, replace_file
 from hermes.frozen import frozen
+from hermes.one_writer import only_writer, state_of
 from hermes.paths import Home
 from hermes.provenance import digest_of
 
@@ -67,14 +68,18 @@ def add_folder(
             shutil.rmtree(made, ignore_errors=True)
 
 
-def put_file(home: Home, path: str, data: bytes, expected: bytes | None = None) -> None:
-    """Write a file whole or not at all. With `expected`, only while that is what it holds. SkillError."""
+def put_file(home: Home, path: str, data: bytes, expected: str | None = None) -> None:
+    """Write a file whole or not at all; with `expected`, only while that is its digest. SkillError."""
     real = within(home, path)
     with _failing(f"{path} was not written"):
         os.makedirs(os.path.dirname(real), mode=0o700, exist_ok=True)
-        if expected is not None and read_file(real).data != expected:
-            raise SkillError(f"{path} was changed by someone else meanwhile; look at it again")
-        replace_file(real, data)
+        with only_writer(os.path.dirname(real)):
+            if expected is not None and state_of(real) != expected:
+                raise SkillError(
+                    f"{path} was changed by somebody else meanwhile, so nothing was written; look at it "
+                    "again with skill_view and make the change to what stands there now"
+                )
+            replace_file(real, data)
 
 
 def remove(home: Home, path: str, now: datetime | None = None) -> Removed:

@@ -1,12 +1,15 @@
 """Changing files: written whole, or a passage replaced. Encoding, line ends and mode stay as they are.
 
-Neither waits for anything between reading and writing, so no other call of this process comes between.
+Between reading and writing its folder is locked against other processes of Hermes and nothing is waited for.
+A file that changed since the conversation saw it is not written over: whoever asked is told, and can look.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from hermes.provenance import digest_of
 from hermes.security.secrets import MARK
 from hermes.text import many
 from hermes.tooling import Plan, ToolContext, ToolError, tool
@@ -21,16 +24,25 @@ _NAMED = 12
 
 def _plan_write(context: ToolContext, path: str, content: str) -> Plan:
     file, raw = _written(context, path, content)
+    context.seen.setdefault(os.path.realpath(file.path), file.digest)  # what a person is asked about
     return Plan(writes=(file.path,), detail=_diff(file, raw, path))
 
 
 @tool(plan=_plan_write)
 async def write_file(context: ToolContext, path: str, content: str) -> str:
     """Write a file; see write_file.md."""
-    file, raw = _written(context, path, content)
-    if file.exists and raw == file.raw:
-        return f"{path} has this text already; nothing was written"
-    size = file.save(raw)
+    from hermes.tools.file_text import changed_meanwhile, only_writer_of
+
+    full = absolute(context.cwd, path)
+    _refuse_unfit(path, content)
+    with only_writer_of(full):
+        file, raw = _written(context, path, content)
+        if file.exists and raw == file.raw:
+            context.seen[os.path.realpath(full)] = file.digest
+            return f"{path} has this text already; nothing was written"
+        if context.seen.get(os.path.realpath(full), file.digest) != file.digest:
+            raise ToolError(changed_meanwhile(path))
+        size = _save(context, file, raw)
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
     told = f"{'replaced' if file.exists else 'wrote'} {path}: {many(lines, 'line')}, {many(size, 'byte')}"
     return f"{told}\n{_diff(file, raw, path)}" if file.exists else told
@@ -58,8 +70,17 @@ async def patch(
     context: ToolContext, path: str, old_string: str, new_string: str, replace_all: bool = False
 ) -> str:
     """Replace a passage; see patch.md."""
-    file, raw, how = _patched(context, path, old_string, new_string, replace_all)
-    file.save(raw)
+    from hermes.tools.file_text import only_writer_of
+
+    full = absolute(context.cwd, path)
+    if not os.path.exists(full):
+        _patched(context, path, old_string, new_string, replace_all)  # which tells what is wrong
+    with only_writer_of(full):
+        file, raw, how = _patched(context, path, old_string, new_string, replace_all)
+        seen = context.seen.get(os.path.realpath(full), file.digest)
+        _save(context, file, raw)
+        if seen != file.digest:  # what somebody else wrote there was not seen yet
+            context.seen[os.path.realpath(full)] = seen
     matched = f" (matched {how})" if how else ""
     return f"patched {path}{matched}\n{_diff(file, raw, path)}"
 
@@ -88,6 +109,13 @@ def _patched(
     if len(match.places) > 1 and not everywhere:
         raise ToolError(_ambiguous(text, match.places, path))
     return file, file.replaced(match.places), match.how
+
+
+def _save(context: ToolContext, file: FileText, raw: str) -> int:
+    """Write a file, and remember what stands there now; its size in bytes."""
+    data = file.save(raw)
+    context.seen[os.path.realpath(file.path)] = digest_of(data)
+    return len(data)
 
 
 def _refuse_unfit(path: str, *texts: str) -> None:

@@ -9,11 +9,14 @@ import contextlib
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from hermes.errors import FileRefused
 from hermes.files import read_file, replace_file
 from hermes.frozen import frozen
+from hermes.one_writer import Busy, only_writer, state_of
+from hermes.provenance import digest_of
 from hermes.text import BOMS
 from hermes.tooling import ToolError
 
@@ -25,13 +28,17 @@ _ENDS = re.compile("\r\n|\r|\n")
 
 @frozen
 class FileText:
-    """The text of a file. `raw` has its own line ends; bytes that are no UTF-8 stand in it as surrogates."""
+    """The text of a file. `raw` has its own line ends; bytes that are no UTF-8 stand in it as surrogates.
+
+    `digest` is that of its bytes, "" for a file that is not there.
+    """
 
     path: str
     raw: str
     encoding: str = "utf-8"
     bom: bytes = b""
     exists: bool = True
+    digest: str = ""
 
     @property
     def text(self) -> str:
@@ -66,16 +73,44 @@ class FileText:
             at = last
         return "".join([*parts, self.raw[at:]])
 
-    def save(self, raw: str) -> int:
-        """Write the file with another text, whole or not at all; its size in bytes. Raises ToolError."""
+    def save(self, raw: str) -> bytes:
+        """Write the file with another text, whole or not at all; its bytes.
+
+        ToolError when that cannot be done, or somebody changed the file since it was loaded.
+        """
         try:
             data = self.bom + raw.encode(self.encoding, _ERRORS.get(self.encoding, "strict"))
             folder = os.path.dirname(os.path.realpath(self.path))
-            os.makedirs(folder, exist_ok=True)
+            if state_of(self.path, MAX_BYTES) != self.digest:
+                raise ToolError(changed_meanwhile(self.path))
             replace_file(self.path, data, mode=_usual_mode(folder) if not self.exists else 0o600)
         except (OSError, ValueError) as error:
             raise ToolError(f"{self.path} cannot be written: {_why(error)}") from None
-        return len(data)
+        return data
+
+
+@contextmanager
+def only_writer_of(path: str) -> Iterator[None]:
+    """Be the only one of all Hermes processes who changes a file; its folder is made. ToolError."""
+    folder = os.path.dirname(os.path.realpath(path))
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with only_writer(folder):
+            yield
+    except Busy:
+        raise ToolError(
+            f"{path} is being changed by another process; nothing was written, try again"
+        ) from None
+    except OSError as error:
+        raise ToolError(f"{path} cannot be written: {_why(error)}") from None
+
+
+def changed_meanwhile(path: str) -> str:
+    """What is told about a file that is no longer what a change was made from."""
+    return (
+        f"{path} was changed by somebody else since you saw it, so nothing was written. Read it again and "
+        "make your change to what stands there now; patch changes a passage and leaves all else as it is"
+    )
 
 
 def load(path: str) -> FileText:
@@ -93,7 +128,7 @@ def load(path: str) -> FileText:
         raw = data[len(bom) :].decode(encoding, _ERRORS.get(encoding, "strict"))
     except UnicodeDecodeError:
         raise ToolError(f"{path} cannot be changed: it is not valid {encoding.upper()}") from None
-    return FileText(path, raw, encoding, bom)
+    return FileText(path, raw, encoding, bom, digest=digest_of(data))
 
 
 def _shown(raw: str) -> str:

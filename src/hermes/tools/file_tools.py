@@ -7,6 +7,7 @@ import os
 from hermes.errors import FileRefused
 from hermes.files import list_directory
 from hermes.files import read_file as read_bytes
+from hermes.provenance import digest_of
 from hermes.text import decode, many
 from hermes.tooling import Plan, ToolContext, ToolError, tool
 from hermes.tools.images import image
@@ -31,6 +32,7 @@ async def read_file(context: ToolContext, path: str, offset: int = 1, limit: int
     try:
         data = read_bytes(full, max_bytes=_MAX_BYTES).data
         decoded = decode(data)
+        context.seen[os.path.realpath(full)] = digest_of(data)
     except FileRefused as error:
         if what := image(data):
             return f"[{path} is {what}; images cannot be shown as text]"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import field
 
 from hermes.config import Config
 from hermes.errors import FileRefused, SkillError
 from hermes.files import is_inside, read_file
 from hermes.frozen import frozen
+from hermes.one_writer import state_of
 from hermes.paths import Home
+from hermes.provenance import digest_of
 from hermes.security.policy import Policies
 from hermes.skills import folder
 from hermes.skills.check import checked_category, checked_name, checked_path, checked_skill, checked_text
@@ -44,11 +47,12 @@ class Wish:
 
 @frozen
 class Desk:
-    """Where skills are written."""
+    """Where skills are written. `seen` has the digests of files as the conversation saw them."""
 
     home: Home
     config: Config
     policies: Policies
+    seen: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def actions(self) -> Mapping[str, Callable[[Wish], str]]:
@@ -70,6 +74,7 @@ class Desk:
         notes = self._checked(text, wish.category, name)
         others = [s for s in self._library().skills if s.name == name]
         folder.add_folder(self.home, where, {"SKILL.md": text.encode()})
+        self.seen[os.path.realpath(os.path.join(where, "SKILL.md"))] = digest_of(text.encode())
         if others:
             notes += f" It stands in the place of {others[0].address} from now on."
         return f"Created the skill {name} at {where}.{notes} {_SEEN}"
@@ -78,7 +83,7 @@ class Desk:
         at = self._file_of(wish.name)
         text = wish.need("content", "edit")
         notes = self._checked(text, self._category(at), os.path.basename(os.path.dirname(at)))
-        folder.put_file(self.home, at, text.encode())
+        self._put(at, text.encode(), self._known(at))
         return f"Replaced SKILL.md of the skill {wish.name}.{notes} {_SEEN}"
 
     def patch(self, wish: Wish) -> str:
@@ -88,6 +93,8 @@ class Desk:
             of = checked_path(wish.path)
             at = os.path.join(place, *of.split("/"))
         before, text = _read(self.home, at)
+        real = os.path.realpath(at)
+        unseen = self.seen.get(real, before) != before  # by somebody else, and not looked at yet
         count = text.count(wish.need("old_string", "patch"))
         if count != 1:
             found = "does not stand in it" if not count else f"stands in it {many(count, 'time')}"
@@ -98,7 +105,9 @@ class Desk:
             data = changed.encode()
         else:
             notes, data = "", checked_text(changed, of, self.policies)
-        folder.put_file(self.home, at, data, before)
+        self._put(at, data, before)
+        if unseen:
+            self.seen[real] = ""
         return f"Changed {of} of the skill {wish.name}.{notes} {_SEEN if of == 'SKILL.md' else ''}".rstrip()
 
     def remove(self, wish: Wish) -> str:
@@ -114,7 +123,7 @@ class Desk:
         path = checked_path(wish.need("path", "write_file"))
         data = checked_text(wish.content, path, self.policies)
         target = os.path.join(os.path.dirname(at), *path.split("/"))
-        folder.put_file(self.home, target, data)
+        self._put(target, data, self._known(target))
         return f"Wrote {path} ({many(len(data), 'byte')}) of the skill {wish.name}. skill_view sees it now."
 
     def remove_file(self, wish: Wish) -> str:
@@ -131,6 +140,17 @@ class Desk:
         name = f"{wish.name}/{checked_path(wish.path)}" if wish.path else wish.name
         back = folder.restore(self.home, name)
         return f"Restored {back.name} as it was when it was removed. {_SEEN}"
+
+    # -- what is there, and what was seen of it --------------------------------------------------------------
+
+    def _known(self, path: str) -> str:
+        """The digest that a file must still have, to be replaced as a whole."""
+        path = os.path.realpath(path)
+        return self.seen.get(path, state_of(path))
+
+    def _put(self, path: str, data: bytes, expected: str) -> None:
+        folder.put_file(self.home, path, data, expected)
+        self.seen[os.path.realpath(path)] = digest_of(data)
 
     # -- what a change needs to know ----------------------------------------------------------------------
 
@@ -195,9 +215,10 @@ class Desk:
         return "" if category == "." else category.replace(os.sep, "/")
 
 
-def _read(home: Home, path: str) -> tuple[bytes, str]:
+def _read(home: Home, path: str) -> tuple[str, str]:
+    """The digest of a file and its text."""
     try:
         data = read_file(folder.within(home, path)).data
-        return data, decode(data).text
+        return digest_of(data), decode(data).text
     except FileRefused as refused:
         raise SkillError(f"{path} cannot be read: {refused}") from None

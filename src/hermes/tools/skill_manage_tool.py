@@ -30,7 +30,7 @@ def skill_manage_tool(home: Home, config: Config, policies: Policies) -> Tool:
         """Change the skills of the home; see skill_manage.md."""
         from hermes.tools.skill_desk import Desk, Wish  # few sessions write skills
 
-        desk = Desk(home, config, policies)
+        desk = Desk(home, config, policies, context.seen)
         wish = Wish(name.strip(), content, category.strip("/ "), path.strip(), old_string, new_string)
         try:
             return desk.actions[action](wish)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hermes.config import Config, load_config
 from hermes.errors import FileRefused
 from hermes.files import is_inside, list_directory, read_file
+from hermes.one_writer import state_of
 from hermes.paths import Home
 from hermes.provenance import Origin, Passage, digest_of
 from hermes.security.gate import admit, safe_name
@@ -63,6 +64,8 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
         if reason := why_off(found, setting()):
             raise ToolError(f"the skill {found.name} is not on offer: {reason}")
         answer = _file(found, path, policies) if path else instructions(found, policies)
+        shown = os.path.realpath(os.path.join(os.path.dirname(found.path), path) if path else found.path)
+        context.seen[shown] = state_of(shown)
         return _ABOVE.format(name=found.name) if _stands_above(answer, context) else answer
 
     return skills_list, skill_view
