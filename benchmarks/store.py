@@ -18,7 +18,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -132,8 +132,32 @@ class Store:
         blobs = (HEAD, TAIL) if made and calls == len(made) else ()  # once for a session, as an agent does
         return Step(AT, tuple(messages), tuple(fragments), tuple(made), blobs=blobs)
 
-    def _do(self, awaitable: Any) -> Any:
-        return self._loop.run_until_complete(awaitable)
+    def _do(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run to its end, as in a loop that runs already: an agent enters none for each message."""
+        asyncio._set_running_loop(self._loop)
+        try:
+            waits_for = work.send(None)
+        except StopIteration as done:
+            return done.value
+        finally:
+            asyncio._set_running_loop(None)
+        return self._loop.run_until_complete(_Rest(work, waits_for))
+
+
+class _Rest(Coroutine[Any, Any, Any]):
+    """A coroutine that was begun outside of a task and waits for its first future."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], waits_for: Any) -> None:
+        self._work, self._first = work, [waits_for]
+
+    def send(self, value: Any) -> Any:
+        return self._first.pop() if self._first else self._work.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._work.throw(*error)
+
+    def __await__(self) -> Any:
+        return self
 
 
 def _by(rows: Iterable[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:

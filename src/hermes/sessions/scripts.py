@@ -66,6 +66,11 @@ _usage = attrgetter(*_USAGE)
 _TRACE = ("predicted_write", "forecast", "first", "route", "told", "prompt", "provider")
 """What of a call is kept as JSON, where it is known."""
 _trace = attrgetter(*_TRACE)
+_COUNTED = (
+    "UPDATE sessions SET updated = CASE WHEN updated < ? THEN ? ELSE updated END,"
+    " messages = messages + ?, calls = calls + ? WHERE id = ? AND deleted = 0"
+    " AND messages = coalesce(?, messages) AND calls = coalesce(?, calls) RETURNING key"
+)
 _MESSAGE = "INSERT INTO messages (session, seq, role, text, data) VALUES (?, ?, ?, ?, ?)"
 _CHANGED = (
     "UPDATE sessions SET title = ?, title_key = ?, platform = ?, model = ?, provider = ?, codec = ?,"
@@ -97,16 +102,7 @@ def create(dialect: Dialect, session: SessionRecord, step: Step | None) -> Scrip
 
 
 def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
-    found = yield (
-        "SELECT key, messages, calls, updated FROM sessions WHERE id = ? AND deleted = 0"  # noqa: S608
-        + dialect.locked,
-        (session_id,),
-    )
-    if not found:
-        raise missing(session_id)
-    key, messages, calls, updated = found[0]
-    _continues(session_id, "message", messages, [m.seq for m in step.messages])
-    _continues(session_id, "call", calls + 1, [c.n for c in step.calls])
+    key = yield from _go_on(session_id, step)
     for epoch in step.epochs:
         yield (
             "INSERT INTO epochs (session, n, reason, at) VALUES (?, ?, ?, ?)",
@@ -124,12 +120,31 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
             (key, digest, stub(digest, length)),
         )
     yield from _add_calls(key, step.calls, stored)
-    yield (
-        "UPDATE sessions SET updated = ?, messages = ?, calls = ? WHERE key = ?",
-        (max(moment(step.at), updated), messages + len(step.messages), calls + len(step.calls), key),
-    )
     if step.session:
         yield from _change(key, session_id, step.session)
+
+
+def _go_on(session_id: str, step: Step) -> Script[int]:
+    """Count what a step brings, which locks the session; its key. Only what comes next is counted."""
+    seqs, numbers = [m.seq for m in step.messages], [c.n for c in step.calls]
+    at = moment(step.at)
+    rows = yield (
+        _COUNTED,
+        (
+            *(at, at, len(seqs), len(numbers), session_id),
+            *(seqs[0] if seqs else None, numbers[0] - 1 if numbers else None),
+        ),
+    )
+    if not rows:
+        found = yield "SELECT messages, calls FROM sessions WHERE id = ? AND deleted = 0", (session_id,)
+        if not found:
+            raise missing(session_id)
+        _continues(session_id, "message", found[0][0], seqs)
+        _continues(session_id, "call", found[0][1] + 1, numbers)
+    if len(seqs) > 1 or len(numbers) > 1:
+        _continues(session_id, "message", seqs[0] if seqs else 0, seqs)
+        _continues(session_id, "call", numbers[0] if numbers else 0, numbers)
+    return int(rows[0][0])
 
 
 def moment(time: str) -> str:

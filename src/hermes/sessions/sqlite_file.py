@@ -90,10 +90,11 @@ def _version(connection: apsw.Connection) -> int:
 
 def run(connection: apsw.Connection, script: Script[T], begin: str) -> T:
     """Run a script in a transaction of its own."""
-    connection.execute(begin)
+    cursor = connection.cursor()
+    cursor.execute(begin)
     try:
-        result = drive(connection, script)
-        connection.execute("COMMIT")
+        result = drive(cursor, script)
+        cursor.execute("COMMIT")
         return result
     finally:
         end(connection)
@@ -105,10 +106,10 @@ def end(connection: apsw.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def drive(connection: apsw.Connection, script: Script[T]) -> T:
+def drive(cursor: apsw.Cursor, script: Script[T]) -> T:
     """Run a script inside the transaction that is open."""
     rows: list[tuple[Any, ...]] | None = None
-    execute = connection.cursor().execute  # a cursor for each statement would cost as much as the statement
+    execute = cursor.execute  # one cursor for all: to make one costs as much as many a statement
     try:
         while True:
             sql, values = script.send(rows)  # type: ignore[arg-type]  # the first is None, as generators want

@@ -15,7 +15,7 @@ from hermes.sessions.search import LONGEST, folded
 SLICE = 64
 """Messages that are indexed in one transaction: a long one would stop the writers."""
 
-_too_long = re.compile(f"[0-9A-Za-z]{{{LONGEST + 1}}}").search
+_too_long = re.compile(rf"(?:\A|[^0-9A-Za-z])[0-9A-Za-z]{{{LONGEST + 1}}}").search
 _REACHES = "coalesce((SELECT rowid FROM words ORDER BY rowid DESC LIMIT 1), 0)"
 
 

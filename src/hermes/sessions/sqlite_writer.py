@@ -78,10 +78,12 @@ class Writer:
         self._waiting: SimpleQueue[_Work | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._connection: apsw.Connection | None = None
+        self._cursor: apsw.Cursor  # of that connection
         self._opening, self._turn, self._door = threading.Lock(), threading.Lock(), threading.Lock()
         self._durable = True  # as `connect` sets it
         self._pages = 0  # of the journal
         self._rows = 0  # that had been changed when `behind` was last run
+        self._began = 0.0
         self._quick = False
         self._patient = True
         self._closed = False
@@ -110,6 +112,7 @@ class Writer:
                 wait = patience()
                 connection.set_busy_handler(lambda tries: self._patient and wait(tries))
                 connection.set_wal_hook(self._committed)  # in place of SQLite's own checkpoints
+                self._cursor = connection.cursor()
                 self._connection = connection
             return self._connection
 
@@ -148,21 +151,19 @@ class Writer:
     def _store(self, batch: list[_Work]) -> None:
         connection = self._connection or self.opened()
         with in_words(self.path):
-            self._begin(connection, any(work.durable for work in batch))
+            self._begin(any(work.durable for work in batch))
             try:
                 if len(batch) == 1:  # whose failure undoes all
-                    batch[0].result = drive(connection, batch[0].make())
+                    batch[0].result = drive(self._cursor, batch[0].make())
                 else:
                     for work in batch:
                         self._one(connection, work)
-                self._commit(connection)
+                self._commit()
             finally:
                 end(connection)
 
     def _at_once(self, make: Callable[[], Script[T]], durable: bool) -> tuple[T] | None:
         """Run a script here and now; None when others are at it, in this process or another."""
-        import apsw
-
         if not self._waiting.empty() or not self._turn.acquire(blocking=False):
             return None
         try:
@@ -170,16 +171,11 @@ class Writer:
             if connection is None:
                 return None
             with in_words(self.path):
-                try:
-                    self._patient = False
-                    self._begin(connection, durable)
-                except apsw.BusyError:
+                if not self._begin(durable, patient=False):
                     return None
-                finally:
-                    self._patient = True
                 try:
-                    result = drive(connection, make())
-                    self._commit(connection)
+                    result = drive(self._cursor, make())
+                    self._commit()
                 finally:
                     end(connection)
             if self._is_due(connection):
@@ -188,30 +184,44 @@ class Writer:
         finally:
             self._turn.release()
 
-    def _begin(self, connection: apsw.Connection, durable: bool) -> None:
-        """Begin a transaction whose commit waits for the disk, or not."""
-        self._began = time.perf_counter()
-        if durable != self._durable:
-            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            self._durable = durable
-        connection.execute("BEGIN IMMEDIATE")
+    def _begin(self, durable: bool, patient: bool = True) -> bool:
+        """Begin a transaction whose commit waits for the disk, or not.
 
-    def _commit(self, connection: apsw.Connection) -> None:
-        connection.execute("COMMIT")
+        False when another process is at it and nobody wants to wait.
+        """
+        import apsw
+
+        self._began = time.perf_counter()
+        self._patient = patient
+        try:
+            if durable != self._durable:
+                self._cursor.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+                self._durable = durable
+            self._cursor.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            if patient:
+                raise
+            return False
+        finally:
+            self._patient = True
+        return True
+
+    def _commit(self) -> None:
+        self._cursor.execute("COMMIT")
         self._quick = time.perf_counter() - self._began < QUICK
 
     def _one(self, connection: apsw.Connection, work: _Work) -> None:
         """Run one script; when it raises, its own changes alone are undone."""
-        connection.execute("SAVEPOINT step")
+        self._cursor.execute("SAVEPOINT step")
         try:
             with in_words(self.path):
-                work.result = drive(connection, work.make())
+                work.result = drive(self._cursor, work.make())
         except StoreError as error:
             if connection.get_autocommit():
                 raise  # SQLite gave up the whole transaction
             work.error = error
-            connection.execute("ROLLBACK TO step")
-        connection.execute("RELEASE step")
+            self._cursor.execute("ROLLBACK TO step")
+        self._cursor.execute("RELEASE step")
 
     def _is_due(self, connection: apsw.Connection) -> bool:
         return connection.total_changes() - self._rows >= ROWS or self._pages >= PAGES
@@ -226,10 +236,10 @@ class Writer:
         with contextlib.suppress(apsw.Error):
             more = True
             while more:
-                self._begin(connection, durable=False)
+                self._begin(durable=False)
                 try:
-                    more = drive(connection, self._behind())
-                    connection.execute("COMMIT")
+                    more = drive(self._cursor, self._behind())
+                    self._cursor.execute("COMMIT")
                 finally:
                     end(connection)
             self._rows = connection.total_changes()
