@@ -24,7 +24,7 @@ def written(name: str) -> list[dict[str, str]]:
         ("second_attacks.jsonl", "measure", 0.56),
         ("third_attacks.jsonl", "work", 0.94),
         ("third_attacks.jsonl", "measure", 0.8),
-        ("fourth_attacks.jsonl", "work", 0.82),
+        ("fourth_attacks.jsonl", "work", 0.9),
         ("fourth_attacks.jsonl", "measure", 0.44),
     ],
 )
