@@ -110,7 +110,7 @@ def test_one_damaged_entry_takes_no_other_with_it(home: Home) -> None:
     known = load_trust(home)
     assert known.accepted == (A,)
     (notice,) = known.notices
-    assert "3 entries" in notice.text
+    assert "damaged entries count for nothing: 3" in notice.text
 
 
 def test_a_file_that_others_may_write_counts_for_nothing(home: Home) -> None:
