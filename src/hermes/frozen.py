@@ -86,7 +86,11 @@ class _Fields:
 
     def __get__(self, record: object, owner: object) -> Mapping[str, Field[Any]]:
         cls, defaults = self._cls, {n: value for n, value in self._given.items() if value is not MISSING}
-        words = {"__annotations__": cls.__annotations__, "__module__": cls.__module__, "__doc__": ""}
+        words = {
+            "__annotations__": cls.__annotations__,
+            "__module__": cls.__module__,
+            "__doc__": cls.__doc__ or " ",
+        }
         like: Any = type(cls.__name__, (), {**defaults, **words})
         plain = dataclass(init=False, repr=False, eq=False, match_args=False)(like)
         cls.__dataclass_fields__ = plain.__dataclass_fields__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -66,8 +66,8 @@ def check(document: Document, path: str, digest: str = "") -> Reading:
     checking = _Checking(document, path, digest)
     values = checking.values()
     free = {name: fixed(document.data[name]) for name in FREE if document.data.get(name) is not None}
-    config = replace(_config(values, MappingProxyType(free), checking.told()), lines=_texts(document, values))
-    return Reading(config, document, checking.lines)
+    about = {"free": MappingProxyType(free), "notices": checking.told(), "lines": _texts(document, values)}
+    return Reading(_config(values, about), document, checking.lines)
 
 
 def _texts(document: Document, values: Mapping[str, object]) -> Mapping[str, tuple[int, int]]:
@@ -80,16 +80,17 @@ def _texts(document: Document, values: Mapping[str, object]) -> Mapping[str, tup
     }
 
 
-def _config(values: Mapping[str, object], free: Mapping[str, object], notices: tuple[Notice, ...]) -> Config:
-    config = Config()
+def _config(values: Mapping[str, object], about: Mapping[str, Any]) -> Config:
+    """The configuration with these values and what is known about it; the defaults of all others."""
+    defaults = Config()
     sections: dict[str, dict[str, Any]] = {}
     top: dict[str, Any] = {}
     for name, value in values.items():
         section, _, last = name.rpartition(".")
         (sections.setdefault(section, {}) if section else top)[last] = value
-    for section, changes in sections.items():
-        top[section] = replace(getattr(config, section), **changes)
-    return replace(config, **top, free=free, notices=notices)
+    for section, given in sections.items():
+        top[section] = type(getattr(defaults, section))(**given)
+    return Config(**top, **about)
 
 
 class _Checking:
