@@ -200,7 +200,9 @@ def _prepared(contents: Contents, candidate: Candidate, origin: Origin, reading:
     """Decode, strip, expand, admit; once for the same bytes under the same name and rules."""
     if reading.expand is not None:  # what is imported may have changed
         return _prepare(contents, candidate, origin, reading)
-    key = (origin, candidate.shown, candidate.kind, contents.real_path, reading.limit, reading.policies)
+    policy = reading.policies.of(origin.trust)
+    kind = candidate.kind  # its shape is all that it is read by; its name stands in the origin
+    key = (origin, candidate.shown, kind.shape, contents.real_path, reading.limit, policy)
     if (known := _prepared_before.get(key)) is not None:
         return known
     if len(_prepared_before) >= _PREPARED_LIMIT:

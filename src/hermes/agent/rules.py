@@ -45,26 +45,26 @@ def parse_rule(text: str, key: str = "globs") -> Rule:
     lines: dict[str, int] = {}
     last = ""
     for number, line in enumerate(matter.yaml.split("\n"), 2):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
         if found := _KEY.match(line):
             last = found[1]
             lines[last] = number
             values[last] = [found[2]] if found[2] and found[2].strip() else []
+        elif not line.strip() or line.lstrip().startswith("#"):
+            continue
         elif last and line.lstrip().startswith("- "):
             values[last].append(line.lstrip()[2:])
         elif last and line[0] in " \t":
             values[last].append(line.strip())  # a wrapped description
         else:
             return Rule("manual", problem=f"line {number} of its front matter is not `key: value`")
-    return _rule(values, matter.body, key)._replace(line=lines.get("description", 1))
+    return _rule(values, matter.body, key, lines.get("description", 1))
 
 
-def _rule(values: dict[str, list[str]], body: int, key: str) -> Rule:
+def _rule(values: dict[str, list[str]], body: int, key: str, line: int) -> Rule:
     description = " ".join(_scalar(v) for v in values.get("description", []) if not _BLOCK.fullmatch(v))
     globs = tuple(g for value in values.get(key, []) for g in _list(value))
     always = (values.get("alwaysApply") or [""])[0]
-    always = _COMMENT.sub("", always).strip()
+    always = (_COMMENT.sub("", always) if "#" in always else always).strip()
     warning = ""
     if always.lower() not in ("", "true", "false"):
         warning = f"alwaysApply is {always}; it must be true or false without quotes, so it counts as false"
@@ -74,14 +74,14 @@ def _rule(values: dict[str, list[str]], body: int, key: str) -> Rule:
         mode = "glob"
     else:
         mode = "described" if description else "manual"
-    return Rule(mode, body, description, globs, warning=warning)
+    return Rule(mode, body, description, globs, warning=warning, line=line)
 
 
 def _scalar(value: str) -> str:
     value = value.strip()
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
-    return _COMMENT.sub("", value).strip()
+    return _COMMENT.sub("", value).strip() if "#" in value else value
 
 
 def _list(value: str) -> list[str]:
@@ -91,6 +91,8 @@ def _list(value: str) -> list[str]:
         inner = value[1:-1]
         if inner.strip()[:1] in "\"'" or "/" in inner or "*" in inner:
             value = inner
+    if "," not in value:
+        return [cleaned] if (cleaned := _scalar(value)) else []
     parts, depth, at = [], 0, 0
     for i, char in enumerate(value):
         depth += (char == "{") - (char == "}")
