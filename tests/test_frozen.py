@@ -159,3 +159,44 @@ def test_a_class_that_comes_from_it_has_its_fields() -> None:
     assert louder.told() == "X"
     assert asdict(louder) == {"left": 1, "right": "x"}
     assert louder != Pair(1, "x")
+
+
+def made(cls: Callable[..., object], call: tuple[tuple[object, ...], dict[str, object]]) -> str:
+    try:
+        return repr(cls(*call[0], **call[1]))
+    except TypeError as error:
+        return str(error).rpartition("init() ")[2]
+
+
+CALLS: list[tuple[tuple[object, ...], dict[str, object]]] = [
+    ((1,), {}),
+    ((1, "x"), {}),
+    ((1,), {"second": "x", "third": [2]}),
+    ((), {"first": 1}),
+    ((), {}),
+    ((), {"second": "x"}),
+    ((1,), {"first": 2}),
+    ((1,), {"other": 2}),
+    ((1, "x", [], 4, 5), {}),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_first_record_of_a_class_is_made_as_all_others(
+    call: tuple[tuple[object, ...], dict[str, object]],
+) -> None:
+    @frozen
+    class Fresh:
+        first: int
+        second: str = "s"
+        third: list[int] = field(default_factory=list)
+        fourth: int = field(default=4)
+
+        def __post_init__(self) -> None:
+            if self.second == "x":
+                object.__setattr__(self, "fourth", 5)
+
+    first = made(Fresh, call)
+    later = [made(Fresh, call) for _ in range(20)]
+    assert later == [first] * 20
+    assert ("(" in first) == (call in CALLS[:4])

@@ -13,7 +13,7 @@ from typing import Any
 from hermes.config.cache import parsed
 from hermes.config.document import MAX_BYTES, Document, Path
 from hermes.config.forms import Malformed, Place, fixed
-from hermes.config.records import Config, plain
+from hermes.config.records import DEFAULTS, Config, plain
 from hermes.config.schema import BY_NAME, FREE, KEYS, SECTIONS, SHORT, Key, is_foreign, unknown_text
 from hermes.errors import FileRefused
 from hermes.files import read_file
@@ -82,14 +82,13 @@ def _texts(document: Document, values: Mapping[str, object]) -> Mapping[str, tup
 
 def _config(values: Mapping[str, object], about: Mapping[str, Any]) -> Config:
     """The configuration with these values and what is known about it; the defaults of all others."""
-    defaults = Config()
     sections: dict[str, dict[str, Any]] = {}
     top: dict[str, Any] = {}
     for name, value in values.items():
         section, _, last = name.rpartition(".")
         (sections.setdefault(section, {}) if section else top)[last] = value
     for section, given in sections.items():
-        top[section] = type(getattr(defaults, section))(**given)
+        top[section] = type(getattr(DEFAULTS, section))(**given)
     return Config(**top, **about)
 
 
