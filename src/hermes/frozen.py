@@ -2,7 +2,7 @@
 
 `dataclass` writes and compiles six functions for each class. That takes 0.4 ms, and for all classes together
 a third of the time of a short command. Here what all records do alike is written once, and a constructor is
-compiled when several records of its class have been made. `replace`, `fields`, `asdict`, patterns work as ever.
+compiled for a class of many. `replace`, `fields`, `asdict` and patterns work as ever.
 """
 
 from __future__ import annotations
