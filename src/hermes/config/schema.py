@@ -8,6 +8,7 @@ from typing import NamedTuple, get_args
 
 from hermes.config import forms
 from hermes.config.forms import DIRECTORY, FILLED, FLAG, TEXT, Form, listed, mapped, one_of, record, whole
+from hermes.config.model_facts import MODEL_FACTS
 from hermes.config.records import DEFAULTS
 from hermes.files import read_file
 from hermes.provenance import Trust
@@ -69,22 +70,6 @@ _CHILD = record(
 )
 _MODE = one_of("block", "redact", "warn")
 _SCAN = record({"high": _MODE, "medium": _MODE}, "a mapping of high and medium to block, redact or warn")
-_FACTS = record(
-    {
-        "context_window": whole(1),
-        "output_limit": whole(1),
-        "family": FILLED,
-        "guidance": listed(FILLED, "a list of names of guidance texts"),
-        "tokenizer": TEXT,
-        "chars_per_token": forms.RATIO,
-        "prices": record(
-            dict.fromkeys(("input", "output", "cache_read", "cache_write"), forms.AMOUNT),
-            "a mapping of input, output, cache_read, cache_write to US dollars for a million tokens",
-        ),
-    },
-    "a mapping of context_window, output_limit, family, guidance, tokenizer, chars_per_token, prices",
-)
-
 _TEXTS = mapped(TEXT, "a mapping from names to texts")
 _SERVER = record(
     {
@@ -307,8 +292,8 @@ KEYS: tuple[Key, ...] = (
     Key("telemetry.content", FLAG, "Whether they have the texts of prompts, messages and tools."),
     Key(
         "models",
-        mapped(_FACTS, "a mapping from parts of model names to facts"),
-        "What you know better about a model: " + _FACTS.words.removeprefix("a mapping of ") + ".",
+        mapped(MODEL_FACTS, "a mapping from parts of model names to facts"),
+        "What you know better about a model: " + MODEL_FACTS.words.removeprefix("a mapping of ") + ".",
     ),
 )
 

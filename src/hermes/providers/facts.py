@@ -141,11 +141,17 @@ def _path(name: str) -> str:
     return os.path.join(os.path.dirname(__file__), name)
 
 
+AS_OF = "as_of"
+"""The day on which facts of one's own were true; it is told with their source."""
+
+
 def checked(raw: object) -> tuple[tuple[tuple[str, object], ...], list[str]]:
     """The usable facts of a map, flat and typed, and what is wrong with the others."""
     facts: dict[str, object] = {}
     problems: list[str] = []
     for name, value in _flat(raw, problems):
+        if name == AS_OF:
+            continue
         check = _CHECKS.get(name)
         if check is None:
             problems.append(f"{name} is not a fact about models{_nearest(name)}")
@@ -264,6 +270,7 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "instruction_role": _one_of(*get_args(InstructionRole)),
     "system_mid_conversation": _flag,
     "strict_template": _flag,
+    "small": _flag,
     "cache.kind": _one_of(*get_args(CacheKind)),
     "cache.minimum_tokens": _count,
     "cache.step": _count,

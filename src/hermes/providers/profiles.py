@@ -9,7 +9,7 @@ from typing import Any
 
 from hermes.contracts import CacheRules, ModelProfile, Prices
 from hermes.provenance import Notice
-from hermes.providers.facts import Family, checked, listed, registry
+from hermes.providers.facts import AS_OF, Family, checked, listed, registry
 from hermes.providers.names import ModelName, parse_name
 
 LIMIT_PERCENT = 24
@@ -38,8 +38,9 @@ def profile_for(
         whole = f"{provider}/{model}".lower()
         for part in sorted(map(str, overrides), key=lambda p: (len(p), p)):
             if part.lower() in whole:
-                facts, _ = checked(overrides.get(part))
-                given.append((f"models.{part} of config.yaml", facts))
+                facts, _ = checked(overrides[part])
+                day = overrides[part].get(AS_OF) if isinstance(overrides[part], Mapping) else None
+                given.append((f"models.{part} of config.yaml{f' as of {day}' if day else ''}", facts))
     if context_window is not None and context_window > 0:
         given.append(("config.yaml or the server", (("context_window", context_window),)))
     return _profile(model, provider, tuple(given))

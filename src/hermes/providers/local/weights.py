@@ -75,4 +75,6 @@ def local_profile(path: str, config: Config, most: int | None = None) -> ModelPr
     window = min(trained, most) if trained else most
     name = os.path.basename(path).removesuffix(".gguf")
     profile = profile_for(name, "local", config.models, window)
+    if profile.source_of("small"):
+        return profile
     return replace(profile, small=(profile.context_window or window) <= SMALL_WINDOW)
