@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes.security.literals import ENDS, STARTS, Finder, _by_expression, _overlapping, prepare
+from hermes.security.literals import ENDS, STARTS, Finder, _by_expression, overlapping, prepare
 from hermes.security.normalise import fold
 
 
@@ -66,7 +66,7 @@ def test_both_engines_find_the_same(text: str) -> None:
     )
     patterns = [pattern.encode() for pattern in literals.patterns]
     data = Finder(literals).search(text).data
-    automaton, expression = (engine(patterns)(data) for engine in (_overlapping, _by_expression))
+    automaton, expression = (engine(patterns)(data) for engine in (overlapping, _by_expression))
     assert sorted(automaton) == sorted(expression)
 
 

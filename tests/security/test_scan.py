@@ -199,7 +199,7 @@ class TestEncoded:
         assert scan(text) == ()
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet=st.characters(codec=None), max_size=300))
 def test_any_text_gives_sound_findings(text: str) -> None:
     found = scan(text)
@@ -245,7 +245,7 @@ PIECES += [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_any_mixture_of_tricks_is_survived(text: str) -> None:
     for finding in scan(text):

@@ -79,19 +79,6 @@ def unreachable(endpoint: Endpoint, problem: str) -> ModelError:
     return ModelError(f"{endpoint.name}: {problem}; {advice}", kind="network")
 
 
-def unreadable(endpoint: Endpoint, headers: Mapping[str, str]) -> ModelError | None:
-    """The error for an answer that says it is well and, by its head, is none that can be read."""
-    packed = headers.get("content-encoding", "")
-    if "html" in headers.get("content-type", ""):
-        place = f"put the address of its API into providers.{endpoint.name}.base_url; most end in /v1"
-        text = f"{endpoint.host or endpoint.base_url} answers with a page for people; {place}"
-    elif packed not in ("", "identity"):
-        text = f"its answers are packed ({packed}), which was not asked for; have the server send them plain"
-    else:
-        return None
-    return ModelError(f"{endpoint.name}: {text}", kind="request")
-
-
 def _judged(
     endpoint: Endpoint, key: Key, model: str, status: int, said: str, names: Sequence[str]
 ) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes.security.decode import telltales
+from hermes.security.keys import keyed
 from hermes.security.literals import ENDS, STARTS, prepare
 from hermes.security.normalise import fold_word
 from hermes.security.rulebook import Phrase, Shape
@@ -33,7 +34,7 @@ _EVERY_LANGUAGE = "any"
 # The code that decides what a rule means: when it changes, what was found before no longer counts.
 _CODE = (
     "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "invisible.py", "literals.py",
-    "normalise.py", "phrases.py", "scan.py", "shapes.py", "tables.json",
+    "normalise.py", "phrases.py", "reading.py", "scan.py", "scouts.py", "shapes.py", "tables.json",
 )  # fmt: skip
 _SHORTEST_HEAD = 2
 _Word = tuple[str, int, tuple[str, ...]]
@@ -221,7 +222,7 @@ def _scouts(meanings: _Meanings, anchors: int, triggers: list[str]) -> dict[str,
     signposts = sorted({*named, *riddles})
     size = len(chosen)
     return {
-        "scouts": prepare([*(words[number][:2] for number in chosen), *signposts]),
+        "scouts": keyed([*(words[number][:2] for number in chosen), *signposts]),
         "anchors": chosen,
         "signs": sorted({*triggers} - {*named.values()}, key=lambda sign: (-len(sign), sign)),
         "triggers": {size + at: named[pair] for at, pair in enumerate(signposts) if pair in named},

@@ -7,14 +7,13 @@ finding everywhere else. What it hides is decoded and shown.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
-from hermes.security.normalise import beyond_ascii, invisible_among
+from hermes.security.normalise import beyond_ascii, invisible_among, runs
 from hermes.security.tables import is_pictograph
 
 _FLAG = "\U0001f3f4"
@@ -64,13 +63,13 @@ def find(text: str) -> Iterator[Mark]:
     present = invisible_among(beyond_ascii(text))
     if not present:
         return
-    pattern = re.compile("[" + "".join(map(re.escape, present)) + "]+")
     paired = _paired(text) if any(letter in _OPENERS for letter in present) else frozenset()
     seen: Counter[str] = Counter()
-    for match in pattern.finditer(text):
-        seen[match[0]] += 1
-        if seen[match[0]] <= _ENOUGH or match[0] == _JOINER:
-            yield from _run(text, match.start(), match.end(), paired)
+    for start, end in runs(text, present):
+        run = text[start:end]
+        seen[run] += 1
+        if seen[run] <= _ENOUGH or run == _JOINER:
+            yield from _run(text, start, end, paired)
 
 
 def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Mark]:

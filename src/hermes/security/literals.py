@@ -23,10 +23,10 @@ Engine = Callable[[bytes], list[Hit]]
 
 _LETTERS = frozenset(range(ord("a"), ord("z") + 1))
 # Everything of ASCII that is no letter becomes a space, so that the search itself sees the edges of words.
-_EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(256))
+EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(256))
 _EDGES_OF_TEXT = {code: " " for code in range(128) if code not in _LETTERS}
-_UNLIKE_WORDS = r"[^a-z \-_'\x80-\U0010ffff]|'$"
-_STOP = "\u3002"  # also what a danda is folded to
+UNLIKE_WORDS = r"[^a-z \-_'\x80-\U0010ffff]|'$"
+STOP = "\u3002"  # also what a danda is folded to
 _GAPS = re.compile(b" ( +)")
 
 
@@ -58,7 +58,7 @@ def prepare(literals: Sequence[tuple[str, int]]) -> Literals:
         exact={
             number: literal
             for number, (literal, _) in enumerate(literals)
-            if re.search(_UNLIKE_WORDS, literal)
+            if re.search(UNLIKE_WORDS, literal)
         },
     )
 
@@ -101,12 +101,12 @@ class Finder:
 
     def __init__(self, literals: Literals) -> None:
         self._literals = literals
-        self.within = _overlapping([pattern.encode() for pattern in literals.patterns])
+        self.within = overlapping([pattern.encode() for pattern in literals.patterns])
         """The same search over bytes that `search` has made."""
 
     def search(self, text: str) -> Found:
         """What may be literals: quick, and to be confirmed by `confirmed`."""
-        data = text.replace(_STOP, " ").encode("utf-8", "surrogatepass").translate(_EDGES)
+        data = text.replace(STOP, " ").encode("utf-8", "surrogatepass").translate(EDGES)
         raw = b" " + data + b" "
         return Found(text, raw, self.within)
 
@@ -126,13 +126,18 @@ class Finder:
             kept.append((number, at))
         return kept
 
+    def present(self, text: str) -> set[int]:
+        """Numbers of what may be literals in a text."""
+        data = text.replace(STOP, " ").encode("utf-8", "surrogatepass").translate(EDGES)
+        return {number for number, _, _ in self.within(b" " + b" ".join(data.split()) + b" ")}
+
     def find(self, text: str) -> list[tuple[int, int]]:
         """Numbers of the literals in the text, and where each begins."""
         found = self.search(text)
         return self.confirmed(text, found, found.hits)
 
 
-def _overlapping(patterns: list[bytes]) -> Engine:
+def overlapping(patterns: list[bytes]) -> Engine:
     """A search for the number, start and end of every pattern."""
     try:
         from ahocorasick_rs import BytesAhoCorasick, Implementation

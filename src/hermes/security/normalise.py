@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from hermes.frozen import frozen
 from hermes.security.expressions import compiled
-from hermes.security.literals import Search, narrow, signs
+from hermes.security.literals import narrow
 from hermes.security.tables import look_alikes
 
 # (start, end, what is read there); replacements never overlap.
@@ -28,7 +28,7 @@ _MIXED = (
     r"[a-zA-Z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
     r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-zA-Z]"
 )
-_FOREIGN = "[\u0370-\u1fff\ua4d0-\ua4ff]"
+_FOREIGN = "[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
 _WORD = r"[^\W\d_]+"
 # Marks that only dress a letter: Latin, Hebrew, Arabic. Vowel signs of Indic scripts are spelling and stay.
 _DRESS = (
@@ -110,14 +110,34 @@ def _fold_letters(text: str) -> tuple[str, list[Edit]]:
             text = text.replace(letter, reading)
     gone: list[Edit] = []
     if vanishing:
-        pattern = re.compile("[" + "".join(map(re.escape, vanishing)) + "]+")
-        for match in pattern.finditer(text):
-            gone.append((match.start(), match.end(), "".join(map(changed.__getitem__, match[0]))))
+        for start, end in runs(text, vanishing):
+            gone.append((start, end, "".join(map(changed.__getitem__, text[start:end]))))
     return text, gone
 
 
 # So many different letters are replaced sooner by a table than one after the other.
 _MANY = 64
+# So few letters are found sooner one after the other than all at once.
+_FEW = 6
+
+
+def runs(text: str, letters: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The stretches of a text that consist of some of the letters, in order."""
+    pattern = compiled("[" + "".join(map(re.escape, sorted(letters))) + "]+")
+    if len(letters) > _FEW:
+        yield from (match.span() for match in pattern.finditer(text))
+        return
+    found = []
+    for letter in letters:
+        at = text.find(letter)
+        while at >= 0 and (match := pattern.match(text, at)):
+            found.append(match.span())
+            at = text.find(letter, match.end())
+    behind = 0
+    for end, start in sorted((end, start) for start, end in found):
+        if end > behind:  # another that ends there begins inside this one
+            yield start, end
+            behind = end
 
 
 # Letters known to stand for themselves, so that a text in a large script costs one set difference.
@@ -238,7 +258,7 @@ def _unmixed(text: str) -> str:
     """Look-alike letters of other alphabets, read as Latin: in words that mix alphabets, and in the
     words beside them that consist of look-alikes only."""
     foreign = compiled(_FOREIGN).search("".join(beyond_ascii(text)))
-    if not foreign or not compiled(_MIXED).search(text):
+    if not foreign or not _may_mix(text) or not compiled(_MIXED).search(text):
         return text
     table = look_alikes()
     pieces: list[str] = []
@@ -249,6 +269,20 @@ def _unmixed(text: str) -> str:
         done = line_end
     pieces.append(text[done:])
     return "".join(pieces)
+
+
+# ASCII letters, and of the other letters of `_MIXED` the first bytes and the ones that follow.
+_SIDES = bytes(
+    97 if chr(code).isalpha() and code < 128 else 76 if 0xCD <= code <= 0xD6 or code in (0xE1, 0xEA)
+    else 99 if 0x80 <= code <= 0xBF else 32
+    for code in range(256)
+)  # fmt: skip
+
+
+def _may_mix(text: str) -> bool:
+    """Whether letters of `_MIXED` may stand side by side: much quicker than to ask where."""
+    sides = text.encode("utf-8", "surrogatepass").translate(_SIDES)
+    return b"aL" in sides or b"Lca" in sides or b"Lcca" in sides
 
 
 def _latin(word: str, table: dict[int, str]) -> str:
@@ -280,30 +314,28 @@ def _markup(text: str) -> Iterator[Edit]:
             decoded = bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace").lower()
             if decoded.isprintable():
                 yield match.start(), match.end(), decoded
-    if "\\u" in text or "\\x" in text:
+    if "\\" in text and ("\\u" in text or "\\x" in text):
         for match in compiled(_ESCAPE).finditer(text):
             char = _from_code(int(match[0].strip("\\ux{}"), 16))
             if char:
                 yield match.start(), match.end(), char
-    if any(mark in text for mark in "<*~`_"):
-        yield from _inside_words(text)
-
-
-@lru_cache(maxsize=1)
-def _marks() -> Search:
-    return signs([b"a" + mark + b"a" for mark in (b"***", b"**", b"*", b"~~", b"``", b"`", b"__")] + [b"a<"])
+    yield from _inside_words(text)
 
 
 _KINDS = bytes(
-    97 if chr(code).isalpha() or code == 0x3F else code if chr(code) in "*<~`_" else 32 for code in range(256)
+    97 if chr(code).isalpha() or code == 0x3F else {42: 109, 126: 109, 96: 109, 60: 60, 95: 95}.get(code, 32)
+    for code in range(256)
 )
+# Marks amid letters. Each begins with what is rare: so it is found as quickly as one byte is.
+_AMID = tuple(map(re.compile, (rb"m(?<=am)m?m?a", rb"_(?<=a_)_a", rb"<(?<=a<)")))
 
 
 def _inside_words(text: str) -> Iterator[Edit]:
     """Mark-up inside a word, found in a text of which only the kinds of letters are left."""
+    kinds = narrow(text).translate(_KINDS)
     behind = 0
-    for _, place in _marks()(narrow(text).translate(_KINDS)):
-        at = place + 1
+    for place in sorted(match.start() for amid in _AMID for match in amid.finditer(kinds)):
+        at = place
         while at >= behind and (match := compiled(_MARK_IN_WORD).match(text, at)):
             behind = match.end()
             if behind >= len(text) or not text[behind].isalpha():

@@ -12,8 +12,9 @@ from operator import or_
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
-from hermes.security.literals import Finder, Found, Literals
+from hermes.security.literals import Finder, Literals
 from hermes.security.rulebook import Meaning, Phrase, Words, load, words
+from hermes.security.scouts import Scouts
 
 # Reach of one word of a rule's span, in characters: generous, for marks between the words.
 _WORD = 8
@@ -25,8 +26,6 @@ _MOST_SETS = 10_000
 _CROWD, _SEEN = 200, 180
 # One passage in which one rule holds so often has said it.
 _ENOUGH = 60
-_SPACE = 32
-_LONGEST_WORD = 40
 # So many marks may stand between the words of one entry.
 _MARKS = 5
 
@@ -42,7 +41,7 @@ class Matcher:
 
     def __init__(self) -> None:
         rules = load()
-        self.scouts = Finder(rules.scouts)
+        self.scouts = Scouts(rules.scouts)
         """Finds in every text the words that rules are anchored in; behind those, the signposts."""
         self.anchors = rules.anchors
         self._spaceless = rules.spaceless
@@ -69,47 +68,21 @@ class Matcher:
         bare = [pattern.strip() for pattern in patterns]
         return Finder(Literals(bare, [0] * len(firsts), leads, lengths, exact))
 
-    def find(self, text: str, found: Found) -> Iterator[Mark]:
-        """Marks for a view, from what `scouts` found in it: only where anchors have company is it read."""
-        size = len(self.anchors)
-        anchors = sorted((start, number) for number, start, _ in found.hits if number < size)
-        if not anchors:
-            return
-        starts = found.starts(sorted(self._accompanied(found.data, anchors, 1 if text.isascii() else 3)))
-        for low, high in _around(text, starts):
-            around = self._hits(text, max(0, low - 1), high + 1)
-            hits = [hit for hit in around if low <= hit[_START] and hit[_END] <= high]
-            yield from self._marks(text, low, hits, 0, False)
-
-    def _accompanied(self, data: bytes, anchors: list[tuple[int, int]], wide: int) -> Iterator[int]:
-        """Where anchors begin that have words for all slots of a rule near; `wide` is bytes a letter."""
-        behind = 0
-        while behind < len(anchors):
-            first = behind
-            start = end = anchors[first][0]
-            while behind < len(anchors) and anchors[behind][0] - end <= _BESIDE:
-                end = anchors[behind][0]
-                behind += 1
-            numbers = {number for _, number in anchors[first:behind]}
-            rules = {number: self._rules_of(self.anchors[number]) for number in numbers}
-            reach = wide * _WORD * max(rule.span for some in rules.values() for rule in some)
+    def find(self, text: str, anchors: list[tuple[int, int]]) -> Iterator[Mark]:
+        """Marks for a view, from where anchors begin in it and their numbers: all else is left unread."""
+        for low, high, inside in _around(text, anchors):
+            begin, end = max(0, low - 1), high + 1
             present = 0
-            window = data[max(0, start - reach - 1) : end + reach + wide * _LONGEST_WORD]
-            for number in {number for number, _, _ in self._finder.within(window)}:
+            for number in self._finder.present(text[begin:end]):
                 present |= self._held[number] if number in self._held else self._classes(number)
-            accompanied = {
-                number
-                for number, some in rules.items()
-                if any(all(present & slot for slot in rule.slots) for rule in some)
-            }
-            for at, number in anchors[first:behind]:
-                if number in accompanied:
-                    yield at + (data[at] == _SPACE)
+            if any(_filled(rule.slots, present) for number in inside for rule in self._rules_of(number)):
+                hits = [h for h in self._hits(text, begin, end) if low <= h[_START] and h[_END] <= high]
+                yield from self._marks(text, low, hits, 0, False)
 
     def _rules_of(self, number: int) -> list[Phrase]:
-        """The rules that are anchored in a word."""
+        """The rules that are anchored in a scout."""
         if (rules := self._anchored.get(number)) is None:
-            held = self._classes(number)
+            held = self._classes(self.anchors[number])
             rules = self._anchored[number] = [
                 rule for rule in self._phrases if held & rule.slots[rule.anchor] and not rule.hidden
             ]
@@ -232,19 +205,29 @@ class Matcher:
         return not (rule.negatable and _negated(text, start, end))
 
 
-def _around(text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
-    """The passages around words that begin there, as far as a phrase may reach; close ones are one."""
+def _filled(slots: tuple[int, ...], present: int) -> bool:
+    for slot in slots:  # noqa: SIM110  a loop is quicker than a generator
+        if not present & slot:
+            return False
+    return True
+
+
+def _around(text: str, anchors: list[tuple[int, int]]) -> Iterator[tuple[int, int, set[int]]]:
+    """The passages around anchors as far as a phrase may reach, with their anchors; close ones are one."""
     low = high = -1
-    for at in starts:
+    inside: set[int] = set()
+    for at, number in anchors:
         if low < 0 or at - high > _BESIDE:
             begin = _before(text, at)
             if low >= 0 and begin > (stop := _behind(text, high)):
-                yield low, stop
+                yield low, stop, inside
                 low = -1
-            low = low if low >= 0 else begin
+            if low < 0:
+                low, inside = begin, set()
         high = at
+        inside.add(number)
     if low >= 0:
-        yield low, _behind(text, high)
+        yield low, _behind(text, high), inside
 
 
 # Over these no phrase reaches, see `_TORN`, so that a passage may end there.

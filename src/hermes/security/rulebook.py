@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hermes.security.literals import Literals
+from hermes.security.scouts import Keyed
 
 
 class Phrase(NamedTuple):
@@ -67,7 +68,7 @@ class Rules(NamedTuple):
     cues: tuple[str, str]
     phrases: tuple[Phrase, ...]
     shapes: tuple[Shape, ...]
-    scouts: Literals
+    scouts: Keyed
     anchors: list[int]
     signs: list[str]
     triggers: dict[int, str]
@@ -105,7 +106,7 @@ def load() -> Rules:
             Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:10], tuple(row[10])))
             for row in data["shapes"]
         ),
-        scouts=_literals(data["scouts"]),
+        scouts=Keyed(*data["scouts"]),
         anchors=data["anchors"],
         signs=data["signs"],
         triggers={int(number): trigger for number, trigger in data["triggers"].items()},

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
-from heapq import merge
+from itertools import chain
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
@@ -20,8 +20,8 @@ _REACH, _REACH_BACK = 520, 260
 _BEFORE = 160
 _LONGEST_NEED = 32
 _CROWD, _LEAST = 8, 64
-# So far ahead is looked for what a shape needs.
-_AHEAD = 1_000
+# So far ahead is looked for what a shape needs; at so few places the shape itself is tried sooner.
+_AHEAD, _FEW = 1_000, 60
 # Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
 # from the next: what matters there is read from its ends.
 _MANY, _ENDS, _BESIDE = 200, 32, 8
@@ -44,7 +44,7 @@ class Shapes:
             for number in self._by_trigger[trigger]:
                 triggers.setdefault(number, []).append(starts)
         for number, lists in sorted(triggers.items()):
-            starts = lists[0] if len(lists) == 1 else list(merge(*lists))
+            starts = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
             reading = _Reading(
                 self._shapes[number], text, _thinned(starts) if len(starts) > _MANY else starts
             )
@@ -66,16 +66,17 @@ class _Reading:
 
     def matches(self) -> Iterator[re.Match[str]]:
         """Every match, none of them inside one before it."""
-        if self.shape.heads:
-            return self._from_heads()
-        return self._from_windows() if self.shape.back else self._from_triggers()
+        if not self.shape.back:
+            return self._from_triggers(_REACH_BACK if self.shape.heads else _REACH)
+        return self._from_heads() if self.shape.heads else self._from_windows()
 
-    def _from_triggers(self) -> Iterator[re.Match[str]]:
-        behind = 0
-        for start, high in self._places(_REACH):
-            if start < behind or self._in_vain(start, high) or not self._needed(start, high):
+    def _from_triggers(self, reach: int) -> Iterator[re.Match[str]]:
+        behind, many = 0, len(self._starts) > _FEW
+        for start, high in self._places(reach):
+            if start < behind or self._in_vain(start, high) or (many and not self._needed(start, high)):
                 continue
-            if match := self._expression.match(self._text, start, high):
+            match = self._expression.match(self._text, start, high)
+            if match and (many or _any_in(self.shape.needs, self._text[start:high])):
                 behind = match.end()
                 self._forget()
                 yield match
@@ -177,10 +178,11 @@ def _occurrences(heads: tuple[str, ...], text: str, low: int, high: int) -> list
 
 
 def _any_in(needs: tuple[str, ...], window: str) -> bool:
-    for need in needs:  # noqa: SIM110  a loop is quicker than a generator, and this runs at every trigger
+    """Whether one of the needs is there, or there are none."""
+    for need in needs:
         if need in window:
             return True
-    return False
+    return not needs
 
 
 def _mark(shape: Shape, text: str, match: re.Match[str]) -> Iterator[tuple[Mark, bool]]:

@@ -1,0 +1,184 @@
+"""Reads a text, and what is hidden or disguised in it.
+
+One pass of an automaton over the folded text finds the few words that matter; phrase and shape rules look
+only at the passages around them. Hidden regions and disguised runs are read by the same rules, one level
+down.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from hermes.security import hidden, invisible
+from hermes.security.context import Context
+from hermes.security.decode import disguises, undo
+from hermes.security.findings import Finding, Mark, settle
+from hermes.security.literals import narrow, signs
+from hermes.security.normalise import ascii_lower, fold
+from hermes.security.phrases import matcher
+from hermes.security.rulebook import load
+from hermes.security.shapes import Places, shapes
+
+_DEEPEST = 2
+# A text with so many grave findings of one kind gains nothing from another.
+_ENOUGH = 60
+# So many different hidden or disguised stretches are read in a text, and one more for so many letters of it.
+_STRETCHES, _LETTERS_A_STRETCH = 300, 256
+# Of so many signs that make one line only the first is of interest.
+_LINE = 14
+_SOFTER = {"high": "medium", "medium": "low", "low": "low"}
+
+
+def read(text: str) -> tuple[Finding, ...]:
+    """Everything in the text that tries to command its reader, sorted by (start, end, id)."""
+    reader = _Reader(len(text))
+    marks = [*_unseen(text), *reader.read(text, 0)]
+    if reader.unread:
+        why = f"more hidden or disguised stretches than are read ({reader.unread} were not)"
+        marks.append(Mark("too_many_stretches", "encoded", "medium", 0, min(len(text), 1), text[:1], why))
+    return settle(text, marks)
+
+
+def _unseen(text: str) -> Iterator[Mark]:
+    if text.isascii() and "\x1b" not in text:
+        return
+    yield from invisible.find(text)
+
+
+class _Reader:
+    """Reads one text and, one level down each, what is hidden or disguised in it; equal stretches once."""
+
+    def __init__(self, length: int) -> None:
+        self._known: dict[tuple[str, int, int, bool], list[Mark]] = {}
+        self.unread = 0
+        self._most = _STRETCHES + length // _LETTERS_A_STRETCH
+
+    def read(self, text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
+        """Marks of a text and of all that is hidden in it, in offsets of the text."""
+        view = fold(text)
+        words = matcher()
+        survey = _survey(view.text)
+        if joined:
+            phrases = words.find_joined(view.text, hidden)
+        elif hidden:
+            phrases = words.find_hidden(view.text, hidden)
+        else:
+            phrases = words.find(view.text, survey.anchors)
+        context = Context(view.text)
+        grave: Counter[str] = Counter()
+        found = chain(((mark, True) for mark in phrases), shapes().find(view.text, survey.places))
+        for mark, may_soften in found:
+            if grave[mark.id] > _ENOUGH:
+                continue
+            soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
+            grave[mark.id] += not soft
+            yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
+        if depth < _DEEPEST:
+            yield from self._hidden(text, depth)
+            yield from self._disguised(text, depth)
+            for start, end, read, how in survey.riddles:
+                first, last = view.start(start), view.end(end)
+                for mark in self._stretch(read, _DEEPEST):
+                    if mark.severity == "high":
+                        yield _encoded(mark, first, last, mark.reads, how + " text")
+
+    def _stretch(self, text: str, depth: int, hidden: int = 0, joined: bool = False) -> list[Mark]:
+        """Marks of a hidden or disguised stretch; none past the limit, which `scan` tells of."""
+        key = (text, depth, hidden, joined)
+        if (known := self._known.get(key)) is None:
+            if len(self._known) >= self._most:
+                self.unread += 1
+                return []
+            known = self._known[key] = list(self.read(text, depth, hidden, joined))
+        return known
+
+    def _hidden(self, text: str, depth: int) -> Iterator[Mark]:
+        if "<" not in text and "](" not in text and "]:" not in text:
+            return
+        for region in hidden.regions(ascii_lower(text)):
+            for mark in self._stretch(text[region.start : region.end], depth + 1, region.kind):
+                if mark.severity != "low":
+                    start, end = region.start + mark.start, region.start + mark.end
+                    why = f"not shown to people: {mark.why}"
+                    yield Mark(region.id, "hidden_html", "high", start, end, mark.reads, why)
+
+    def _disguised(self, text: str, depth: int) -> Iterator[Mark]:
+        for disguise in disguises(text):
+            for mark in self._stretch(disguise.text, depth + 1, joined=disguise.joined):
+                if mark.severity == "high":
+                    yield _encoded(mark, disguise.start, disguise.end, disguise.text, disguise.how)
+
+
+def _encoded(mark: Mark, start: int, end: int, reads: str, how: str) -> Mark:
+    return mark._replace(id="encoded_payload", start=start, end=end, reads=reads, why=f"{how}: {mark.why}")
+
+
+def _placed(mark: Mark, start: int, end: int, soft: bool) -> Mark:
+    severity = _SOFTER[mark.severity] if soft else mark.severity
+    return mark._replace(severity=severity, start=start, end=end)
+
+
+Riddle = tuple[int, int, str, str]
+
+
+class _Survey(NamedTuple):
+    """Where anchors of phrases stand, and triggers of shapes; lines in a shifted alphabet."""
+
+    anchors: list[tuple[int, int]]
+    places: Places
+    riddles: list[Riddle]
+
+
+def _survey(text: str) -> _Survey:
+    """What is worth a closer look."""
+    signposts = _signposts()
+    survey = _Survey([], {}, [])
+    read_to: dict[str, int] = {}
+    size, triggers = signposts.anchors, signposts.triggers
+    for start, number in matcher().scouts.find(text):
+        if number < size:
+            survey.anchors.append((start, number))
+        elif number in triggers:
+            survey.places.setdefault(triggers[number], []).append(start)
+        if number in signposts.riddles and start >= read_to.get(how := signposts.riddles[number], 0):
+            begin, stop = _line_around(text, start)
+            read_to[how] = stop
+            survey.riddles.append((begin, stop, undo(text[begin:stop], how), how))
+    run, size = -1, 0
+    for number, start in signposts.signs(narrow(text)):
+        size = size + 1 if start == run else 1
+        run = start + len(signposts.names[number][0][0])
+        if 1 < size <= _LINE and number in signposts.lines:
+            continue
+        for trigger, offset in signposts.names[number]:
+            survey.places.setdefault(trigger, []).append(start + offset)
+    return survey
+
+
+def _line_around(text: str, at: int) -> tuple[int, int]:
+    low = max(0, at - 200, text.rfind("\n", max(0, at - 200), at) + 1)
+    high = text.find("\n", at, at + 220)
+    return low, min(len(text), at + 220) if high < 0 else high
+
+
+class _Signposts:
+    """What the survey looks for: words that trigger shapes, and signs that are no words."""
+
+    def __init__(self) -> None:
+        rules = load()
+        self.anchors, self.triggers, self.riddles = len(rules.anchors), rules.triggers, rules.riddles
+        ordered = rules.signs
+        # The search reports the longest sign of a place; those inside it are triggers as well.
+        # One mark again and again: what is drawn as a line.
+        self.lines = {number for number, name in enumerate(ordered) if len(name) == 8 and len(set(name)) == 1}
+        self.names = [[(other, name.find(other)) for other in ordered if other in name] for name in ordered]
+        self.signs = signs([name.encode() for name in ordered])
+
+
+@lru_cache(maxsize=1)
+def _signposts() -> _Signposts:
+    return _Signposts()
