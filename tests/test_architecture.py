@@ -32,7 +32,8 @@ QUOTING = {
     "agent/imports.py": "its text is part of the file that imports it, which is admitted whole",
     "agent/overlays.py": "admits each overlay",
     "agent/personality.py": "gives overlays, no part of the cached prompt; marked as still to be admitted",
-    "agent/prompt_builder.py": "admits SOUL.md, messages and names",
+    "agent/prompt_builder.py": "admits messages and names",
+    "agent/prompt_files.py": "admits SOUL.md",
     "mcp/fleet.py": "admits the instructions of each server",
     "memory/active.py": "admits each memory, then all together; its block is admitted by its slot",
     "memory/refusals.py": "admits each text that is to be remembered, and keeps nothing of the passage",
@@ -62,7 +63,7 @@ READING = {
     "agent/environment.py",
     "agent/imports.py",
     "agent/path_rules.py",  # which paths a rule is for; its text comes by way of context_files
-    "agent/prompt_builder.py",
+    "agent/prompt_files.py",
     "agent/workdir.py",
     "memory/archive.py",
     "memory/lock.py",

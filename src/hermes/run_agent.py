@@ -23,10 +23,11 @@ from hermes.agent.first_use import met
 from hermes.agent.guard import What
 from hermes.agent.hands import Hands
 from hermes.agent.loop import Hints, Limits, Turn, limits_for, no_hints
+from hermes.agent.memory_slots import memory_project
 from hermes.agent.overlays import DAY, day_of, gather_overlays, place, said
 from hermes.agent.overlays import Sources as OverlaySources
 from hermes.agent.personality import find_personality, personalities
-from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources, memory_project
+from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Clock, Session
 from hermes.agent.subdirectory_hints import tracker_of
 from hermes.agent.system_prompt import build_system_prompt, default_slots, load_sources, working_directory

@@ -8,11 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hermes.agent.environment import host_facts
+from hermes.agent.memory_slots import ExternalMemorySlot, MemorySlot
 from hermes.agent.prompt_builder import (
     EnvironmentSlot,
-    ExternalMemorySlot,
     IdentitySlot,
-    MemorySlot,
     ModelGuidanceSlot,
     PlatformSlot,
     ProjectContextSlot,

@@ -46,7 +46,7 @@ def _chooses(command: Callable[..., None]) -> Callable[..., None]:
 
 def _stores(project: bool, user: str, room: str) -> list[MemoryStore]:
     """The memories that the options mean, MEMORY.md first."""
-    from hermes.agent.prompt_builder import memory_project
+    from hermes.agent.memory_slots import memory_project
     from hermes.agent.system_prompt import load_sources, working_directory
     from hermes.memory.scope import memory_files
 
