@@ -45,6 +45,7 @@ memory           ok
 project context  ok  AGENTS.md loaded
 skills           ok  10 skills can be loaded
 accepted files   ok
+sessions         ok
 caches           ok
 left-over files  warning
   warning: /x/home/.hermes-abc.tmp was left by a writer that was killed

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -12,6 +15,7 @@ from hermes.cli.app import hermes as app
 from hermes.cli.prompt import SUBCOMMANDS, group
 from hermes.version import __version__
 from tests.cli.runner import Done, hermes
+from tests.world import make_home
 
 
 @pytest.fixture
@@ -60,3 +64,26 @@ def test_a_mistyped_command_is_answered_with_the_nearest(home: Path, tmp_path: P
     assert done.err.endswith("Error: there is no command 'promt'. Did you mean prompt?\n")
     done = hermes("prompt", "shwo", home=home, cwd=tmp_path)
     assert done.err.endswith("Error: there is no command 'shwo'. Did you mean show?\n")
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version", "config show", "prompt explain"])
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_output_that_cannot_be_written_is_told_in_a_line(tmp_path: Path, arguments: str) -> None:
+    make_home(tmp_path / "home")
+    program = f"{sys.executable} -c 'import sys; from hermes.cli.entry import main; sys.exit(main())'"
+
+    def run(to: str) -> tuple[int, str]:
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"{program} {arguments} {to}"],
+            cwd=tmp_path,
+            env={"HERMES_HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stderr
+
+    code, told = run(">/dev/full")
+    assert (code, told.count("\n"), told.startswith("Error: ")) == (1, 1, True)
+    assert run(">&-") == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import traceback
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from hermes.agent.system_prompt import build_system_prompt, default_slots
 from hermes.agent.workdir import find_project
 from hermes.inspect.doctor import CHECKS, Patient, Problem, Result, Terminal, examine, remove
 from hermes.paths import Home
+from hermes.sessions.sqlite_file import connect, prepare
 from tests.world import facts, make_home, make_project, sources, write
 
 NOW = 2_000_000_000.0
@@ -120,6 +122,38 @@ def test_what_the_project_lost(home: Home, project: Path) -> None:
 
 
 _CACHES = ("config.json", "found.jsonl", "skill-indexes.json", "skills.json", "skills.proof")
+
+
+def test_the_store_of_sessions(home: Home, project: Path) -> None:
+    path = home.path("sessions.db")
+    assert "sessions" not in found(home, project)
+    prepare(kept := connect(path), path)
+    kept.execute("CREATE TABLE more (text)")
+    kept.execute("INSERT INTO more VALUES (zeroblob(100000))")
+    kept.close()
+    before = sorted(os.listdir(home.root))
+    assert "sessions" not in found(home, project)
+    assert sorted(os.listdir(home.root)) == before, "nothing is made beside it"
+
+    def told() -> str:
+        (problem,) = found(home, project)["sessions"]
+        assert (problem.level, bool(problem.remedy)) == ("error", True)
+        return problem.text.removeprefix(path)
+
+    good = Path(path).read_bytes()
+    (kept := connect(path)).pragma("user_version", 99)
+    kept.close()
+    assert told().startswith(" has schema 99, this Hermes knows up to ")
+    Path(path).write_bytes(good[:50_000])
+    assert told().startswith(" is damaged")
+    Path(path).write_bytes(b"\xff" * 5000)
+    assert told().startswith(" is damaged")
+    Path(path).unlink()
+    sqlite3.connect(path).execute("CREATE TABLE theirs (x)").connection.close()
+    assert told().startswith(" is the database of another program")
+    Path(path).unlink()
+    os.mkdir(path)
+    assert told() == " cannot be used: it is a directory; move it away"
 
 
 def test_caches_left_overs_and_old_places(home: Home, project: Path) -> None:

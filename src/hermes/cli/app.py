@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
 
 import click
@@ -53,30 +55,47 @@ def _run(arguments: list[str], root: click.Group) -> int:
     try:
         result = root.main(arguments, "hermes", standalone_mode=False)
         sys.stdout.flush()
-    except click.UsageError as error:
-        _show_misuse(error)
-        return error.exit_code
     except click.ClickException as error:
-        said = io.StringIO()
-        error.show(said)
-        click.echo(plain_lines(said.getvalue()), nl=False, err=True)
-        return error.exit_code
+        return _shown(error)
     except click.Abort:
         click.echo("Stopped.", err=True)
         return 130
     except HermesError as error:
-        click.echo(f"Error: {plain_lines(str(error))}", err=True)
-        return 2 if isinstance(error, UsageError) else 1
+        return _failed(str(error), 2 if isinstance(error, UsageError) else 1)
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()
         return 141
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        drop_output()
+        return _failed(f"{error.strerror}: free some, then try again", 1)
     return result if isinstance(result, int) else 0
 
 
-def _show_misuse(error: click.UsageError) -> None:
-    """As click shows it, with what was probably meant."""
+def _shown(error: click.ClickException) -> int:
+    """As click shows it, with what was probably meant; the exit code."""
+    meant = error
     if isinstance(error, click.NoSuchCommand | click.NoSuchOption):
         from hermes.cli.meant import told
 
-        error = click.UsageError(told(error), error.ctx)
-    error.show()
+        meant = click.UsageError(told(error), error.ctx)
+    said = io.StringIO()
+    meant.show(said)
+    click.echo(plain_lines(said.getvalue()), nl=False, err=True)
+    return error.exit_code
+
+
+def drop_output() -> None:
+    """Give up what could not be written, or the interpreter would try once more at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _failed(text: str, code: int) -> int:
+    click.echo(f"Error: {plain_lines(text)}", err=True)
+    return code

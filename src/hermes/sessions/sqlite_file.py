@@ -129,6 +129,32 @@ def faults(path: str) -> tuple[str, ...]:
     return tuple(f"{path}: {row[0]}" for row in rows if row[0] != "ok")
 
 
+def look(path: str, most: int) -> str:
+    """What SQLite finds wrong with a file that is there, nothing of which is changed; "" when it is well.
+
+    A file of over `most` bytes is looked at from outside only. StoreError when it cannot be used at all.
+    """
+    from urllib.parse import quote
+
+    import apsw
+
+    with in_words(path):
+        size = os.path.getsize(path)
+        if os.path.isdir(path):
+            raise StoreError(f"{path} cannot be used: it is a directory; move it away")
+        clean = not os.path.exists(f"{path}-wal")  # nobody has it open: no file need be made beside it
+        where = f"file:{quote(path)}?mode=ro{'&immutable=1' if clean else ''}"
+        connection = apsw.Connection(where, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        try:
+            _refuse_foreign(connection, path)
+            if (found := _version(connection)) > len(schema.SQLITE):
+                raise schema.newer(path, found, len(schema.SQLITE))
+            rows = connection.execute("PRAGMA quick_check(1)").fetchall() if size <= most else [("ok",)]
+        finally:
+            connection.close()
+    return "" if rows[0][0] == "ok" else str(rows[0][0])
+
+
 @contextlib.contextmanager
 def in_words(path: str) -> Iterator[None]:
     """SQLite's errors as StoreError, each with what to do about it."""

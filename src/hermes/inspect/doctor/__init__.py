@@ -17,6 +17,7 @@ from hermes.inspect.doctor.home import (
 from hermes.inspect.doctor.machine import terminal, versions
 from hermes.inspect.doctor.models import engine, model
 from hermes.inspect.doctor.records import Check, Patient, Problem, Result, Terminal
+from hermes.inspect.doctor.sessions import sessions
 from hermes.inspect.doctor.texts import configuration, identity, memory, project, skills, trust
 
 __all__ = ["CHECKS", "Patient", "Problem", "Result", "Terminal", "examine", "remove"]
@@ -33,6 +34,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("project context", project),
     ("skills", skills),
     ("accepted files", trust),
+    ("sessions", sessions),
     ("caches", caches),
     ("left-over files", left_overs),
     ("old places", old_places),
