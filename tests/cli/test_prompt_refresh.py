@@ -22,7 +22,8 @@ def test_a_server_of_ones_own_is_found_again(serve: Callable[..., Served]) -> No
     assert served.hermes("prompt", "refresh", session).code == 2
     assert json.loads(served.hermes("prompt", "refresh", session, "--json", "--yes").out)["refreshed"]
     shown = served.hermes("sessions", "show", session).out
-    assert shown.splitlines()[1] == "local:scripted-1 on cli"
+    address = served.provider.base_url.removeprefix("http://").removesuffix("/v1")
+    assert shown.splitlines()[1] == f"custom@{address}:scripted-1 on cli"
     assert shown.splitlines()[3].endswith(": refresh")
 
 
@@ -33,4 +34,4 @@ def test_what_is_shown_is_what_that_server_gets(serve: Callable[..., Served]) ->
     shown = served.hermes("prompt", "show").out
     ends = [text.split("Current time: ")[0] for text in (sent, shown)]
     assert ends[0] == ends[1]
-    assert sent.splitlines()[-2:] == ["Model: scripted-1", "Provider: local"] == shown.splitlines()[-2:]
+    assert sent.splitlines()[-2:] == ["Model: scripted-1", "Provider: custom"] == shown.splitlines()[-2:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -111,9 +112,32 @@ def test_a_known_provider_elsewhere() -> None:
     assert endpoint_for("lab", {"lab": "http://lab:1/v1"}) == Endpoint("lab", "http://lab:1/v1")
 
 
-def test_an_own_server_on_this_machine_is_known_as_local() -> None:
-    _, profile = resolve("mine:qwen3-8b", configured({"mine": "http://localhost:9000/v1"}))
-    assert (profile.provider, profile.strict_template, profile.cache.kind) == ("local", True, "prefix")
+@pytest.mark.parametrize(
+    ("name", "address", "identity"),
+    [
+        ("mine", "http://localhost:9000/v1", "mine@localhost:9000"),
+        ("other", "http://127.0.0.1:9000/v1", "other@127.0.0.1:9000"),
+        ("mine", "http://[::1]:9000/a/v1", "mine@[::1]:9000/a"),
+        ("ollama", "http://127.0.0.1:11434/v1", "ollama"),
+        ("ollama", "http://desk.lan:11434/v1", "ollama@desk.lan:11434"),
+    ],
+)
+def test_every_server_of_ones_own_has_the_rules_of_a_local_one_and_a_name_of_its_own(
+    name: str, address: str, identity: str
+) -> None:
+    endpoint, profile = resolve(f"{name}:qwen3-8b", configured({name: address}))
+    assert (endpoint.identity, profile.provider) == (identity, identity)
+    assert (profile.strict_template, profile.cache.kind) == (True, "prefix")
+    assert profile_for("qwen3-8b", identity) == profile, "the store and the ledger know it by that alone"
+
+
+def test_a_proxy_is_another_endpoint_with_the_same_rules() -> None:
+    usual, proxied = (
+        resolve("anthropic:claude-sonnet-4-5", configured({"anthropic": address}))[1]
+        for address in ("https://api.anthropic.com/v1", "https://proxy.lan/anthropic/v1")
+    )
+    assert (usual.provider, proxied.provider) == ("anthropic", "anthropic@proxy.lan/anthropic")
+    assert usual == replace(proxied, provider="anthropic")
 
 
 @pytest.mark.parametrize(

@@ -278,7 +278,7 @@ class SessionLineSlot:
         given = (
             ("Session", facts.session_id),
             ("Model", facts.model.name),
-            ("Provider", facts.model.provider),
+            ("Provider", facts.model.provider.partition("@")[0]),
         )
         time = Passage.own(f"Current time: {facts.now.isoformat(timespec='seconds')}", "session")
         return Passage.joined("\n", [time, *(self._named(name, value) for name, value in given if value)])

@@ -145,6 +145,7 @@ def _endpoints(config: Config) -> Iterator[Endpoint]:
 def _row(endpoint: Endpoint) -> dict[str, str]:
     return {
         "provider": endpoint.name,
+        "identity": endpoint.identity,
         "key": _key(endpoint),
         "base_url": endpoint.base_url or _file(endpoint),
         "wire": endpoint.wire,
@@ -173,6 +174,7 @@ def _facts(endpoint: Endpoint, profile: ModelProfile) -> Iterator[tuple[str, str
     """Name, value and source of each fact; what is not known is said too."""
     yield "model", profile.name, ""
     yield "provider", f"{endpoint.name}, {endpoint.base_url or _file(endpoint)}", ""
+    yield "known as", profile.provider, ""
     yield "key", _key(endpoint), ""
     yield "wire", codec_for(endpoint).name, ""
     for name, fact in _FACTS:

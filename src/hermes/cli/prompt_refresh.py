@@ -66,7 +66,8 @@ def command(asked: Asked, name: str, yes: bool, as_json: bool) -> None:
 def _asked(asked: Asked, session: Session) -> Asked:
     """The options, with the session's own facts where they say nothing."""
     record = session.record
-    name = f"{record.provider}:{record.model}" if record.provider else record.model
+    provider = record.provider.partition("@")[0]  # the name that config.yaml has, without its address
+    name = f"{provider}:{record.model}" if provider else record.model
     tools = ",".join(t.name for t in session.tools)
     return replace(
         asked,
@@ -78,10 +79,7 @@ def _asked(asked: Asked, session: Session) -> Asked:
 
 
 def _same(sources: Sources, session: Session) -> ModelProfile | None:
-    """The configured model, where it is the one that the session was last with.
-
-    A server of one's own on this machine is recorded as `local`, by which name alone it would not be found.
-    """
+    """The configured model, where it is the one that the session was last with."""
     found, record = configured_profile(sources), session.record
     same = found is not None and (found.provider, found.name) == (record.provider, record.model)
     return found if same else None

@@ -127,7 +127,7 @@ class HttpModel:
     @property
     def _asks(self) -> bool:
         """Whether the provider is asked what differs from the request before: Anthropic's own service can."""
-        return self.policy.ask and self.profile.provider == "anthropic"
+        return self.policy.ask and self.endpoint.name == "anthropic"
 
     def _asking(self, request: ModelRequest, body: list[bytes], puts: Puts) -> tuple[list[bytes], Puts]:
         """The same, with the question put at the end of the body."""

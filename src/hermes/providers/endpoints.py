@@ -14,6 +14,7 @@ from hermes.errors import ConfigError, UnknownModel
 from hermes.files import read_file
 from hermes.frozen import frozen
 from hermes.providers.facts import registry
+from hermes.providers.names import is_this_machine
 
 Wire = Literal["openai-chat", "anthropic-messages"]
 
@@ -50,12 +51,20 @@ class Endpoint:
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     @property
+    def identity(self) -> str:
+        """What sessions and the ledger know it by: its name, with the address unless that is the usual one.
+
+        Two servers have two caches, whatever they are called and wherever one name leads at another time.
+        """
+        usual = builtin().get(self.name)
+        if self.gguf or (usual is not None and usual.base_url == self.base_url):
+            return self.name
+        return f"{self.name}@{self.host}{urlsplit(self.base_url).path.removesuffix('/v1')}"
+
+    @property
     def is_local(self) -> bool:
         """Whether it is this machine."""
-        if self.gguf:
-            return True
-        host = urlsplit(self.base_url).hostname or ""
-        return host in ("localhost", "::1") or host.startswith("127.")
+        return bool(self.gguf) or is_this_machine(self.host)
 
 
 @lru_cache(maxsize=1)

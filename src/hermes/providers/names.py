@@ -17,6 +17,9 @@ _DATE = r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d\d-20\d\d)$"
 _TAG = r"latest$|instruct|text|v?\d"
 _JOINTS = r"[.:@_ ]+"
 
+UNNAMED = "custom"
+"""The provider of whom only an address is told."""
+
 
 class ModelName(NamedTuple):
     """`name` is what the provider is sent, `host` the provider as the data file names it.
@@ -38,12 +41,28 @@ def parse_name(model: str, provider: str, aliases: Mapping[str, str]) -> ModelNa
     named = provider.strip()
     if not named:
         named, name = _split(name, aliases)
-    host = aliases.get(named.lower(), named.lower())
+    host = _host(named.lower(), aliases)
     base = _base(name)
     if not host and re.match(_REGION, base):
         host = "bedrock"
     local = not host and (base.endswith(".gguf") or bool(re.search(_SIZE_TAG, base)))
     return ModelName(name, named, host, keys_of(name), local)
+
+
+def _host(named: str, aliases: Mapping[str, str]) -> str:
+    """The provider as the data file names it; of an identity, `name@address`, by its name or its address."""
+    known, joint, address = named.partition("@")
+    if known in aliases or not joint:
+        return aliases.get(known, known)
+    if is_this_machine(address.partition("/")[0]):
+        return "local"
+    return "" if known == UNNAMED else known
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host, with or without its port, is the machine that this runs on."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return name in ("localhost", "::1") or name.startswith("127.")
 
 
 def keys_of(name: str) -> tuple[str, ...]:

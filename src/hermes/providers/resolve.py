@@ -10,7 +10,7 @@ from hermes.errors import UnknownModel
 from hermes.paths import Home, get_hermes_home
 from hermes.providers.endpoints import Endpoint, builtin, endpoint_for
 from hermes.providers.facts import registry
-from hermes.providers.names import parse_name
+from hermes.providers.names import UNNAMED, parse_name
 from hermes.providers.profiles import profile_for
 
 EMBEDDED = "local"
@@ -29,15 +29,13 @@ def resolve(name: str, config: Config, home: Home | None = None) -> tuple[Endpoi
         raise UnknownModel(
             f"who serves {model} is not known; name the provider too, as in openrouter:{model}"
         )
-    endpoint = endpoint_for(provider or "custom", config.free.get("providers"), base_url)
+    endpoint = endpoint_for(provider or UNNAMED, config.free.get("providers"), base_url)
     if endpoint.gguf:
         from hermes.providers.local.weights import find_weights, local_profile
 
         path = find_weights(endpoint.gguf, config, home or get_hermes_home())
         return endpoint, local_profile(path, config, window)
-    # A server on this machine is known by what it is, whatever its owner calls it.
-    known = "local" if endpoint.is_local and provider.lower() not in registry().aliases else provider
-    return endpoint, profile_for(model, known, config.models, window)
+    return endpoint, profile_for(model, endpoint.identity, config.models, window)
 
 
 def _named(name: str, config: Config) -> tuple[str, str]:
