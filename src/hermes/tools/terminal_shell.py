@@ -57,7 +57,6 @@ class Shell:
 
         What cannot be removed stays, as in a home that may not be written; another session may be quicker.
         """
-        import shutil
         import time
 
         for path in (self.state, f"{self.state}.where"):
@@ -71,6 +70,8 @@ class Shell:
         for folder in (os.path.join(beside, name) for name in names if _SESSION.fullmatch(name)):
             with contextlib.suppress(OSError):
                 if os.path.getmtime(folder) < time.time() - KEPT_DAYS * 86_400:
+                    import shutil  # 3 ms that only an end with something to remove pays
+
                     shutil.rmtree(folder, ignore_errors=True)
 
     def output(self, name: str) -> tuple[int, str]:
