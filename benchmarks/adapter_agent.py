@@ -29,7 +29,7 @@ from hermes.providers.connect import connect_one
 from hermes.providers.openai_chat import OpenAiChat
 from hermes.providers.profiles import profile_for
 from hermes.providers.wrappers import Retrying
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tooling import Tool, ToolContext
 from hermes.turns import TurnEnded, TurnRequest
@@ -72,7 +72,7 @@ class Agent:
             cwd=os.getcwd(),
             platform="api_server",
             session_id=sid or "",
-            limits=Limits(max_turns=100_000),
+            options=AgentOptions(limits=Limits(max_turns=100_000)),
         )
         self.agent.tools = {t.spec.name: t for t in (*self.agent.tools.values(), noop())}
 

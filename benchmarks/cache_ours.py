@@ -12,7 +12,7 @@ from cache_script import PERSONA, PERSONALITY
 from cache_worker import obey
 from hermes import __version__
 from hermes.messages import Annex, ToolSpec
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.tooling import absent_tool
 from hermes.tools.file_tools import read_file
 from hermes.turns import EphemeralOverlay, NoticeShown, TurnEnded, TurnRequest
@@ -45,7 +45,10 @@ class Ours:
     def open(self, session: str, now: str) -> str:
         self.now = datetime.fromisoformat(now)
         self.agent = AIAgent(
-            tools=(read_file, SKILL_VIEW), cwd=self.project, session_id=session, clock=lambda: self.now
+            tools=(read_file, SKILL_VIEW),
+            cwd=self.project,
+            session_id=session,
+            options=AgentOptions(clock=lambda: self.now),
         )
         return f"Hermes {__version__}"
 

@@ -19,7 +19,7 @@ from hermes.agent.loop import Limits
 from hermes.agent.system_prompt import load_sources
 from hermes.paths import Home, ensure_home
 from hermes.providers.local.model import LocalModel
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.turns import PromptProgress, TextShown, ToolStarted, TurnEnded, TurnRequest
 
 RULES = "# Rules\n\n" + "".join(f"- Keep module {n} below {n * 9 + 200} lines.\n" for n in range(30))
@@ -41,7 +41,12 @@ async def first_word(agent: AIAgent, text: str) -> tuple[float, float, bool]:
 
 
 def _agent(home: Home, project: Path) -> AIAgent:
-    return AIAgent(load_sources(home), model="local", cwd=str(project), limits=Limits(2, max_tokens=8))
+    return AIAgent(
+        load_sources(home),
+        model="local",
+        cwd=str(project),
+        options=AgentOptions(limits=Limits(2, max_tokens=8)),
+    )
 
 
 async def measure(folder: Path) -> dict[str, float]:

@@ -16,7 +16,7 @@ from typing import Any
 from hermes.messages import ToolCall
 from hermes.prompt import WorkDir
 from hermes.providers.scripted import ScriptedModel, Step
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.sessions.sqlite import SqliteStore
 from hermes.turns import NoticeShown, Question, ToolFinished, TurnEnded, TurnRequest
 from tests.agent.conftest import assert_append_only
@@ -136,9 +136,8 @@ class Desk:
             self.model,
             cwd=WorkDir(str(self.repository)),
             session_id=session_id,
-            clock=self.clock,
-            ephemeral_system_prompt="",
             ask=self.person,
+            options=AgentOptions(clock=self.clock, ephemeral_system_prompt=""),
         )
         async for event in agent.run(TurnRequest(text)):
             assert not (isinstance(event, NoticeShown) and event.notice.level == "error"), event

@@ -18,7 +18,7 @@ from hermes.paths import Home
 from hermes.prompts import prompt_text
 from hermes.providers.openai_chat import OpenAiChat
 from hermes.providers.scripted import PROFILE, Answer, ScriptedModel, Step
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tooling import Tool
 from hermes.turns import Event, NoticeShown, TurnEnded, TurnRequest
@@ -67,9 +67,7 @@ class World:
             cwd=str(self.project),
             session_id=session_id,
             personality=personality,
-            ephemeral_system_prompt="",
-            limits=Limits(),
-            clock=self.clock,
+            options=AgentOptions(ephemeral_system_prompt="", limits=Limits(), clock=self.clock),
         )
 
 

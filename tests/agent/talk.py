@@ -14,7 +14,7 @@ from hermes.agent.loop import Hints, Limits, no_hints
 from hermes.messages import ToolSpec
 from hermes.prompt import WorkDir
 from hermes.providers.scripted import Answer, ScriptedModel
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.sessions.contract import Store
 from hermes.tooling import Tool, ToolContext, ToolError
 from hermes.turns import Event, TextShown, TurnEnded, TurnRequest
@@ -85,6 +85,12 @@ class Talk:
 
     def new_agent(self, session_id: str = "", **options: Any) -> AIAgent:
         """An agent as another process would make it."""
+        rare = AgentOptions(
+            limits=self.limits or Limits(),
+            clock=self.clock,
+            hints=self.hints,
+            ephemeral_system_prompt=options.pop("ephemeral_system_prompt", ""),
+        )
         return AIAgent(
             sources(self.home),
             self.store,
@@ -92,10 +98,7 @@ class Talk:
             self.tools,
             cwd=WorkDir(str(self.project)),
             session_id=session_id,
-            limits=self.limits or Limits(),
-            clock=self.clock,
-            hints=self.hints,
-            ephemeral_system_prompt=options.pop("ephemeral_system_prompt", ""),
+            options=rare,
             **options,
         )
 

@@ -20,7 +20,7 @@ from hermes.config import load_config
 from hermes.messages import Completed, ModelEvent, ModelRequest
 from hermes.prompt import WorkDir
 from hermes.providers.scripted import Answer, ScriptedModel, Step, call
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.sessions.records import SessionFilter
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tools.delegate_tool import Report, told
@@ -45,9 +45,8 @@ class Desk:
             store,
             self.model,
             cwd=WorkDir(str(self.project)),
-            clock=Ticking(),
-            ephemeral_system_prompt="",
             ask=self.answer,
+            options=AgentOptions(clock=Ticking(), ephemeral_system_prompt=""),
         )
         self.events: list[Event] = []
 

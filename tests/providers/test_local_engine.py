@@ -22,7 +22,7 @@ from hermes.contracts import CacheRules
 from hermes.messages import Annex, Usage
 from hermes.paths import Home
 from hermes.prompt import WorkDir
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.sessions.sqlite import SqliteStore
 from hermes.turns import EphemeralOverlay, TurnEnded, TurnRequest
 from tests.providers.loopback import Loopback
@@ -60,9 +60,7 @@ class Visit:
             tools=(),
             cwd=WorkDir(str(self.project)),
             session_id=session_id,
-            limits=Limits(max_tokens=4),
-            clock=lambda: NOW,
-            ephemeral_system_prompt="",
+            options=AgentOptions(limits=Limits(max_tokens=4), clock=lambda: NOW, ephemeral_system_prompt=""),
         )
 
 

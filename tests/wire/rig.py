@@ -19,7 +19,7 @@ from hermes.providers.client import HttpModel
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.keys import Key
 from hermes.providers.profiles import profile_for
-from hermes.run_agent import AIAgent
+from hermes.run_agent import AgentOptions, AIAgent
 from hermes.sessions.sqlite import SqliteStore
 from hermes.tooling import Tool
 from hermes.turns import TurnEnded, TurnRequest
@@ -88,9 +88,11 @@ class Rig:
             self.tools,
             cwd=WorkDir(str(self.project)),
             session_id=session_id,
-            limits=Limits(),
-            clock=lambda: NOW + timedelta(seconds=self.server.clock.now),
-            ephemeral_system_prompt="",
+            options=AgentOptions(
+                limits=Limits(),
+                clock=lambda: NOW + timedelta(seconds=self.server.clock.now),
+                ephemeral_system_prompt="",
+            ),
         )
 
     async def restart(self) -> None:
