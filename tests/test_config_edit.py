@@ -213,6 +213,12 @@ class TestSet:
         set_key(home, "platform_hints.b", "Short.")
         assert read(home) == "platform_hints: {a: 5, b: Short.}\nagent: {max_turns: x}\n"
 
+    def test_one_mistake_does_not_make_way_for_another(self, home: Home) -> None:
+        write(home, text := "memory: {memory_char_limit: 0}\n")
+        with pytest.raises(ConfigError, match="memory_char_limit was not set"):
+            set_key(home, "memory.memory_char_limit", "-1")
+        assert read(home) == text
+
     def test_a_directory_in_its_place(self, home: Home) -> None:
         os.mkdir(home.config)
         with pytest.raises(ConfigError, match="a directory"):

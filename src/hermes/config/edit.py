@@ -157,7 +157,8 @@ def _accepted(key: Key | None, name: str, own: Path, below: Path, typed: str, da
     first = ""
     for value in candidates:
         meant, told = _held(key, _at(_with(data, own + below, value), own))
-        new = [text for place, text in told.items() if before.get(place) != text]
+        # What was wrong elsewhere may stay so; what is set must be right.
+        new = [t for place, t in told.items() if place[: len(below)] == below or before.get(place) != t]
         if not new:
             read = _at(plain(meant), below)
             return read if isinstance(read, bool | int) else value  # `no` becomes false
