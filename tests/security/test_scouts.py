@@ -54,14 +54,14 @@ TEXTS = st.lists(st.one_of(PIECES, GAPS, st.sampled_from([literal for literal, _
 @settings(deadline=None)  # the first search builds the automaton
 @given(TEXTS.map("".join))
 def test_scouts_are_found_as_if_each_were_looked_for(text: str) -> None:
-    assert SCOUTS.find(text) == plainly(text)
+    assert sorted(SCOUTS.find(text)) == plainly(text)
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([literal for literal, _ in LITERALS]), GAPS), max_size=12))
 def test_scouts_are_found_between_gaps(pairs: list[tuple[str, str]]) -> None:
     text = "".join(literal.replace(" ", gap or " ") + gap for literal, gap in pairs)
-    assert SCOUTS.find(text) == plainly(text)
+    assert sorted(SCOUTS.find(text)) == plainly(text)
 
 
 def test_without_the_wheel_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,9 +45,14 @@ _RUNS = _table(a=_UPPER + _UPPER.lower() + _DIGITS + "+/=_-")
 _HEXES = _table(h=_DIGITS + "abcdefABCDEF")
 _BITS = _table(b="01")
 _NUMBERS = _table(d=_DIGITS)
+_DIGIT_KINDS = _table(d=_DIGITS, h="abcdefABCDEF", x="x\\")
 _LEET = _table(a=_UPPER + _UPPER.lower(), x="0134578@$")
 _MORSE_MARKS = _table(m=".-", s=" /|")
-_MORSE_SIGN = b"msm"
+# What is rare stands first in these: so it is found as quickly as one byte is. Any list of bytes that spells a
+# text has one of two decimal digits with more behind it.
+_AMID = re.compile(rb"x(?<=ax)a")
+_NUMBERS_IN_A_ROW = re.compile(rb"dd(?:(?: {1,2}(?:[dx]x)?[dh]{2,3}){3}|d{5,6} {0,2}d{7})")
+_TEN_SIGNS = re.compile(rb"m(?:m{0,4}s{1,3}m){8}")
 _LETTERS = bytes(
     97 if chr(code).isalnum() or code == 0x3F else 10 if code == 10 else 32 for code in range(256)
 )
@@ -163,18 +168,19 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _listed(text: str, data: bytes) -> Iterator[Disguise]:
-    numbers = data.translate(_NUMBERS)
-    if b"dd" in numbers:  # any list of bytes that spells a text has some with two decimal digits
-        yield from _listed_bytes(text, data, numbers)
+    if _NUMBERS_IN_A_ROW.search(data.translate(_DIGIT_KINDS)):
+        yield from _listed_bytes(text, data)
     marks = data.translate(_MORSE_MARKS)
-    for match in _at(_MORSE_RUN, text, _lists().morse(marks) if _MORSE_SIGN in marks else []):
+    for match in _at(
+        _MORSE_RUN, text, _lists().morse(marks) if b"msm" in marks and _TEN_SIGNS.search(marks) else []
+    ):
         words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
         read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
         if len(read) >= 8 and "." in match[0] and "-" in match[0]:
             yield Disguise(match.start(), match.end(), read, "morse", "/" not in match[0])
 
 
-def _listed_bytes(text: str, data: bytes, numbers: bytes) -> Iterator[Disguise]:
+def _listed_bytes(text: str, data: bytes) -> Iterator[Disguise]:
     lists = _lists()
     for match in _at(_HEX_LIST, text, lists.hexes(data.translate(_HEXES))):
         digits = re.findall(r"[0-9a-fA-F]{2}(?![xX])", match[0].replace("0x", "").replace("\\x", ""))
@@ -182,7 +188,7 @@ def _listed_bytes(text: str, data: bytes, numbers: bytes) -> Iterator[Disguise]:
     for match in _at(_BIT_LIST, text, lists.bits(data.translate(_BITS))):
         bits = re.findall(r"[01]{7,8}", match[0])
         yield from _placed(match, "binary", bytes(int(bit, 2) for bit in bits))
-    for match in _at(_NUMBER_LIST, text, lists.numbers(numbers)):
+    for match in _at(_NUMBER_LIST, text, lists.numbers(data.translate(_NUMBERS))):
         codes = [int(code) for code in re.findall(r"\d{2,3}", match[0])]
         yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
 
@@ -261,8 +267,8 @@ def _joined(match: re.Match[str]) -> Disguise:
 def _leet(text: str, data: bytes) -> Iterator[Disguise]:
     marked = data.translate(_LEET)
     behind = 0
-    at = marked.find(b"axa")
-    while at >= 0:
+    while amid := _AMID.search(marked, behind + 1):
+        at = amid.start() - 1
         start = max(behind, text.rfind("\n", 0, at) + 1, at - 400)
         stop = text.find("\n", at)
         stop = min(len(text) if stop < 0 else stop, at + 400)
@@ -270,7 +276,6 @@ def _leet(text: str, data: bytes) -> Iterator[Disguise]:
         if line.count(b"axa") + line.count(b" xa") >= 2 and b"xaxaxa" not in line:
             yield Disguise(start, stop, text[start:stop].translate(_LEET_LETTERS), "digits for letters")
         behind = stop
-        at = marked.find(b"axa", stop)
 
 
 # Words that give a shifted, mirrored or reversed alphabet away.

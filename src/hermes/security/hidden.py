@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hermes.security.expressions import compiled
+from hermes.security.normalise import ascii_lower
 
 # Comments are common in honest files, hidden elements with prose are not: the second is read more strictly.
 COMMENT, ELEMENT = 1, 2
@@ -33,7 +34,7 @@ class Region(NamedTuple):
 
 
 def regions(text: str) -> Iterator[Region]:
-    """Hidden stretches of a lower-cased text."""
+    """Hidden stretches of a text."""
     at = text.find("<!--") if "<" in text else -1
     while at >= 0:
         close = text.find("-->", at + 4)
@@ -46,8 +47,10 @@ def regions(text: str) -> Iterator[Region]:
     if "](" in text:
         for match in compiled(_TITLE).finditer(text):
             yield Region(match.start(1), match.end(1), "link_title_injection", COMMENT)
-    if "<" in text and any(word in text for word in ("style", "hidden", "<details")):
-        yield from _elements(text)
+    if "<" in text:
+        lowered = ascii_lower(text)
+        if any(word in lowered for word in ("style", "hidden", "<details")):
+            yield from _elements(lowered)
 
 
 def _elements(text: str) -> Iterator[Region]:

@@ -117,14 +117,14 @@ def _fold_letters(text: str) -> tuple[str, list[Edit]]:
 
 # So many different letters are replaced sooner by a table than one after the other.
 _MANY = 64
-# So few letters are found sooner one after the other than all at once.
-_FEW = 6
+# So few letters that stand so rarely are found sooner one after the other than all at once.
+_FEW, _OFTEN = 6, 200
 
 
 def runs(text: str, letters: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The stretches of a text that consist of some of the letters, in order."""
     pattern = compiled("[" + "".join(map(re.escape, sorted(letters))) + "]+")
-    if len(letters) > _FEW:
+    if len(letters) > _FEW or sum(map(text.count, letters)) > _OFTEN:
         yield from (match.span() for match in pattern.finditer(text))
         return
     found = []

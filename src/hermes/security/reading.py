@@ -18,7 +18,7 @@ from hermes.security.context import Context
 from hermes.security.decode import disguises, undo
 from hermes.security.findings import Finding, Mark, settle
 from hermes.security.literals import narrow, signs
-from hermes.security.normalise import ascii_lower, fold
+from hermes.security.normalise import fold
 from hermes.security.phrases import matcher
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
@@ -99,7 +99,7 @@ class _Reader:
     def _hidden(self, text: str, depth: int) -> Iterator[Mark]:
         if "<" not in text and "](" not in text and "]:" not in text:
             return
-        for region in hidden.regions(ascii_lower(text)):
+        for region in hidden.regions(text):
             for mark in self._stretch(text[region.start : region.end], depth + 1, region.kind):
                 if mark.severity != "low":
                     start, end = region.start + mark.start, region.start + mark.end
@@ -148,6 +148,7 @@ def _survey(text: str) -> _Survey:
             begin, stop = _line_around(text, start)
             read_to[how] = stop
             survey.riddles.append((begin, stop, undo(text[begin:stop], how), how))
+    survey.anchors.sort()
     run, size = -1, 0
     for number, start in signposts.signs(narrow(text)):
         size = size + 1 if start == run else 1

@@ -73,9 +73,10 @@ class Scouts:
         self._ascii_keys = self._one + len(keyed.pairs)
         self._first_other = self._one + MARKS * len(keyed.pairs)
         self._keys: dict[int, _Key] = {}
+        self._single: dict[int, Place] = {}
 
     def find(self, text: str) -> list[Place]:
-        """The places of all strings, in ascending order."""
+        """The places of all strings; those of one string in ascending order."""
         if text.isascii():
             found = self._read(text, self._in_ascii(text.encode()))
         else:
@@ -83,7 +84,6 @@ class Scouts:
             narrowed = flat.replace("?", " ").encode("latin-1", "replace").replace(b"?", b"\x80")
             found = self._read(text, self._in_ascii(narrowed))
             found += self._read(text, self._beyond_ascii(flat.encode("utf-8", "surrogatepass")))
-        found.sort()
         return found
 
     def _in_ascii(self, data: bytes) -> list[Hit]:
@@ -104,8 +104,12 @@ class Scouts:
     def _read(self, text: str, hits: list[Hit]) -> list[Place]:
         """The strings that stand around the hits of keys."""
         found: list[Place] = []
-        keys = self._keys
+        keys, single = self._keys, self._single
         for number, start, end in hits:
+            if number in single:
+                string, back = single[number]
+                found.append((start - back, string))
+                continue
             key = keys[number] if number in keys else self._key(number)
             edge, close, alone, exact, behind, before = key
             for string, back in alone:
@@ -137,6 +141,9 @@ class Scouts:
         size = len(spelled.split(GAP))
         for string, word in owners[known]:
             self._add(key, string, word, size)
+        if len(key.alone) == 1 and not (key.exact or key.behind or key.before):
+            string, back = key.alone[0]
+            self._single[number] = string, back
         return key
 
     def _add(self, key: _Key, string: int, word: int, size: int) -> None:

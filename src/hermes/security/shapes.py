@@ -60,6 +60,8 @@ class _Reading:
         self._text = text
         self._starts = starts
         self._expression = compiled(shape.regex)
+        self._head = compiled("|".join(map(re.escape, shape.heads)))
+        self._longest_head = max(map(len, shape.heads), default=0)
         self._bare = 0
         self._words = ""
         self._vain: set[str] | None = set() if len(starts) > _MANY else None
@@ -83,8 +85,8 @@ class _Reading:
 
     def _from_heads(self) -> Iterator[re.Match[str]]:
         """Matches that begin with a head at, or not long before, a trigger; each place is tried once."""
-        text, heads, back = self._text, self.shape.heads, self.shape.back
-        everywhere = _occurrences(heads, text, 0, len(text)) if self._vain is not None else None
+        text, back = self._text, self.shape.back
+        everywhere = _occurrences(self.shape.heads, text) if self._vain is not None else None
         behind = 0
         for start in self._starts:
             low, high = max(behind, start - back), start + _REACH_BACK
@@ -92,7 +94,7 @@ class _Reading:
                 continue
             behind = start + 1
             if everywhere is None:
-                found = _occurrences(heads, text, low, start)
+                found = self._heads_in(low, start)
             else:
                 found = everywhere[bisect_left(everywhere, low) : bisect_left(everywhere, behind)]
             for at in found:
@@ -100,6 +102,17 @@ class _Reading:
                     behind = max(behind, match.end())
                     self._forget()
                     yield match
+
+    def _heads_in(self, low: int, high: int) -> list[int]:
+        """Where one of the heads begins in [low, high], in ascending order."""
+        found = []
+        stop = high + self._longest_head
+        while head := self._head.search(self._text, low, stop):
+            low = head.start() + 1
+            if low > high + 1:
+                break
+            found.append(low - 1)
+        return found
 
     def _from_windows(self) -> Iterator[re.Match[str]]:
         """Matches anywhere around triggers; windows that overlap are read as one."""
@@ -165,15 +178,14 @@ def _thinned(starts: list[int]) -> list[int]:
     return kept
 
 
-def _occurrences(heads: tuple[str, ...], text: str, low: int, high: int) -> list[int]:
-    """Where one of the heads begins in [low, high], in ascending order."""
+def _occurrences(heads: tuple[str, ...], text: str) -> list[int]:
+    """Where one of the heads begins, in ascending order."""
     found = []
     for head in heads:
-        stop = high + len(head)
-        at = text.find(head, low, stop)
+        at = text.find(head)
         while at >= 0:
             found.append(at)
-            at = text.find(head, at + 1, stop)
+            at = text.find(head, at + 1)
     return sorted(found)
 
 
