@@ -48,8 +48,8 @@ _NUMBERS = _table(d=_DIGITS)
 _DIGIT_KINDS = _table(d=_DIGITS, h="abcdefABCDEF", x="x\\")
 _LEET = _table(a=_UPPER + _UPPER.lower(), x="0134578@$")
 _MORSE_MARKS = _table(m=".-", s=" /|")
-# What is rare stands first in these: so it is found as quickly as one byte is. Any list of bytes that spells a
-# text has one of two decimal digits with more behind it.
+# What is rare stands first in these: so it is found as quickly as one byte is. Any list of bytes that spells
+# a text has one of two decimal digits with more behind it.
 _AMID = re.compile(rb"x(?<=ax)a")
 _NUMBERS_IN_A_ROW = re.compile(rb"dd(?:(?: {1,2}(?:[dx]x)?[dh]{2,3}){3}|d{5,6} {0,2}d{7})")
 _TEN_SIGNS = re.compile(rb"m(?:m{0,4}s{1,3}m){8}")

@@ -60,8 +60,6 @@ class _Reading:
         self._text = text
         self._starts = starts
         self._expression = compiled(shape.regex)
-        self._head = compiled("|".join(map(re.escape, shape.heads)))
-        self._longest_head = max(map(len, shape.heads), default=0)
         self._bare = 0
         self._words = ""
         self._vain: set[str] | None = set() if len(starts) > _MANY else None
@@ -106,8 +104,8 @@ class _Reading:
     def _heads_in(self, low: int, high: int) -> list[int]:
         """Where one of the heads begins in [low, high], in ascending order."""
         found = []
-        stop = high + self._longest_head
-        while head := self._head.search(self._text, low, stop):
+        expression, longest = _any_head(self.shape.heads)
+        while head := expression.search(self._text, low, high + longest):
             low = head.start() + 1
             if low > high + 1:
                 break
@@ -176,6 +174,12 @@ def _thinned(starts: list[int]) -> list[int]:
         kept += crowd if len(crowd) <= 2 * _ENDS else crowd[:_ENDS] + crowd[-_ENDS:]
         first = at
     return kept
+
+
+@lru_cache(maxsize=1024)
+def _any_head(heads: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
+    """An expression for the heads, and the length of the longest."""
+    return re.compile("|".join(map(re.escape, heads))), max(map(len, heads))
 
 
 def _occurrences(heads: tuple[str, ...], text: str) -> list[int]:
