@@ -84,7 +84,22 @@ def tame(draw: st.DrawFn, depth: int = 0) -> str:
     return "\n".join(lines)
 
 
-@given(st.one_of(tame(), tame(), WILD))
+FLAT = st.lists(
+    st.tuples(
+        st.sampled_from(["name", "a", "b-c", "_x", "on"]),
+        st.one_of(
+            SCALARS,
+            st.from_regex(r"[abZ1_(/.$+^;][ -~]{0,8}", fullmatch=True),
+            st.from_regex(r"\[[ab1_ ./+-]{1,4}(, [ab1_ ./+-]{1,4}){0,2}\]", fullmatch=True),
+            st.from_regex(r"\"[ -~]{0,6}\"|'[ -~]{0,6}'", fullmatch=True),
+        ),
+    ),
+    max_size=4,
+).map(lambda rows: "\n".join(f"{key}: {value}" for key, value in rows))
+"""Nothing but keys with their values beside them, as most front matter is."""
+
+
+@given(st.one_of(tame(), tame(), FLAT, FLAT, WILD))
 @example("a:\n- x\n- y\nb: z")
 @example("a:\n  b:\n    c: [x, y]\n  d: 'e: f'\nc: null")
 @example("a: x\n  b: y")
