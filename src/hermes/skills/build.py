@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeAlias, TypeVar
 
 from hermes.errors import FileRefused
 from hermes.files import read_regular, read_seen
@@ -15,11 +16,15 @@ from hermes.skills.parse import parse_category, parse_skill
 from hermes.skills.records import Broken, Category, Library, Place, Skill
 from hermes.text import many, well_formed
 
+T = TypeVar("T", Skill, Category)
+Parse: TypeAlias = Callable[[bytes, Place], tuple[T | Broken, tuple[Notice, ...]]]
+
 
 def build_library(found: Found, roots: tuple[Root, ...], policies: Policies) -> Library:
     """Read and judge what a walk has found."""
-    skills, broken, notices = _read_skills(found)
-    categories, notes = _read_categories(found, broken)
+    broken = list(found.broken)
+    skills, notices = _read_all(found.skills, parse_skill, broken)
+    categories, notes = _read_all(found.categories, parse_category, broken)
     notices += notes
     order = {root.label: at for at, root in enumerate(roots)}
     skills.sort(key=lambda s: (order[s.root], s.category, s.name, s.folder))
@@ -61,39 +66,19 @@ def _unused(category: Category) -> Decision:
     return Decision(well_formed(category.path), "skill category", "off", detail)
 
 
-def _read_skills(found: Found) -> tuple[list[Skill], list[Broken], list[Notice]]:
-    skills: list[Skill] = []
-    broken = list(found.broken)
+def _read_all(places: Iterable[Place], parse: Parse[T], broken: list[Broken]) -> tuple[list[T], list[Notice]]:
+    """What parses, with what a person should know of it; what does not is added to the broken."""
+    read: list[T] = []
     notices: list[Notice] = []
-    for place in found.skills:
+    for place in places:
         data = _read(place)
-        if isinstance(data, Broken):
-            broken.append(data)
-            continue
-        result, notes = parse_skill(data, place)
+        result, notes = (data, ()) if isinstance(data, Broken) else parse(data, place)
         notices += notes
-        if isinstance(result, Skill):
-            skills.append(result)
-        else:
+        if isinstance(result, Broken):
             broken.append(result)
-    return skills, broken, notices
-
-
-def _read_categories(found: Found, broken: list[Broken]) -> tuple[list[Category], list[Notice]]:
-    categories: list[Category] = []
-    notices: list[Notice] = []
-    for place in found.categories:
-        data = _read(place)
-        if isinstance(data, Broken):
-            broken.append(data)
-            continue
-        result, notes = parse_category(data, place)
-        notices += notes
-        if isinstance(result, Category):
-            categories.append(result)
         else:
-            broken.append(result)
-    return categories, notices
+            read.append(result)
+    return read, notices
 
 
 def _read(place: Place) -> bytes | Broken:
