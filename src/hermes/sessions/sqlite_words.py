@@ -12,7 +12,7 @@ import re
 from hermes.sessions.scripts import Script
 from hermes.sessions.search import LONGEST, folded
 
-SLICE = 64
+SLICE = 128
 """Messages that are indexed in one transaction: a long one would stop the writers."""
 
 _too_long = re.compile(rf"(?:\A|[^0-9A-Za-z])[0-9A-Za-z]{{{LONGEST + 1}}}").search

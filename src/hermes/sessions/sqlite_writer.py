@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +26,7 @@ PAGES = 1000
 """From so many pages of the journal on they are moved into the file."""
 QUICK = 0.0005
 """Seconds within which a step was stored when the next one is stored without asking the thread."""
-ROWS = 256
+ROWS = 1024
 """After so many changed rows there is something to be done `behind` the steps."""
 
 
@@ -84,7 +85,7 @@ class Writer:
         self._pages = 0  # of the journal
         self._rows = 0  # that had been changed when `behind` was last run
         self._began = 0.0
-        self._quick = False
+        self._due = self._quick = False
         self._patient = True
         self._closed = False
 
@@ -137,16 +138,23 @@ class Writer:
 
     def _work(self) -> None:
         """Store what waits, all of it together, until nothing more will come."""
-        while not (self._closed and self._waiting.empty()):
-            batch = [self._waiting.get()]
-            with contextlib.suppress(Empty):
-                while len(batch) < TOGETHER:
-                    batch.append(self._waiting.get_nowait())
-            with self._turn:
-                with _Told([work for work in batch if work is not None]) as works:
+        try:
+            while not (self._closed and self._waiting.empty()):
+                batch = [self._waiting.get(), *self._at_hand(TOGETHER - 1)]
+                with _Told(batch) as works, self._turn:
                     if works:
                         self._store(works)
-                self._follow()
+                self._follow()  # in a turn of its own: who was told may store the next step at once
+        finally:
+            with self._door, _Told(list(self._at_hand(sys.maxsize))):
+                self._closed = True
+                raise StoreError(f"the store {self.path} is closed")
+
+    def _at_hand(self, most: int) -> Iterator[_Work | None]:
+        """What waits by now."""
+        with contextlib.suppress(Empty):
+            for _ in range(most):
+                yield self._waiting.get_nowait()
 
     def _store(self, batch: list[_Work]) -> None:
         connection = self._connection or self.opened()
@@ -178,7 +186,7 @@ class Writer:
                     self._commit()
                 finally:
                     end(connection)
-            if self._is_due(connection):
+            if self._due:
                 self._waiting.put(None)
             return (result,)
         finally:
@@ -209,6 +217,8 @@ class Writer:
     def _commit(self) -> None:
         self._cursor.execute("COMMIT")
         self._quick = time.perf_counter() - self._began < QUICK
+        changed = self._cursor.connection.total_changes()
+        self._due = changed - self._rows >= ROWS or self._pages >= PAGES
 
     def _one(self, connection: apsw.Connection, work: _Work) -> None:
         """Run one script; when it raises, its own changes alone are undone."""
@@ -223,29 +233,31 @@ class Writer:
             self._cursor.execute("ROLLBACK TO step")
         self._cursor.execute("RELEASE step")
 
-    def _is_due(self, connection: apsw.Connection) -> bool:
-        return connection.total_changes() - self._rows >= ROWS or self._pages >= PAGES
-
     def _follow(self) -> None:
         """What follows steps, when all who waited for them were told; what fails is tried again later."""
         import apsw
 
         connection = self._connection
-        if connection is None or not self._is_due(connection):
+        if connection is None or not self._due:
             return
-        with contextlib.suppress(apsw.Error):
-            more = True
-            while more:
-                self._begin(durable=False)
-                try:
-                    more = drive(self._cursor, self._behind())
-                    self._cursor.execute("COMMIT")
-                finally:
-                    end(connection)
+        self._due = False
+        with contextlib.suppress(apsw.Error), self._turn:
+            while self._slice(connection):
+                pass
             self._rows = connection.total_changes()
             if self._pages >= PAGES:
                 self._pages = 0
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def _slice(self, connection: apsw.Connection) -> bool:
+        """Do a slice of what is to be done behind the steps; whether there is more."""
+        self._begin(durable=False)
+        try:
+            more = drive(self._cursor, self._behind())
+            self._cursor.execute("COMMIT")
+        finally:
+            end(connection)
+        return more
 
     def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self._pages = pages
@@ -255,8 +267,8 @@ class Writer:
 class _Told:
     """A batch; what became of it is told to all who wait, to each his own error if he has one."""
 
-    def __init__(self, batch: list[_Work]) -> None:
-        self._batch = batch
+    def __init__(self, batch: list[_Work | None]) -> None:
+        self._batch = [work for work in batch if work is not None]
 
     def __enter__(self) -> list[_Work]:
         return self._batch
