@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from hermes.errors import StoreError
-from hermes.sessions import leases, queries
+from hermes.sessions import leases
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.records import Step
 from hermes.sessions.sqlite import SqliteStore
@@ -231,7 +231,7 @@ def test_a_step_reaches_the_disk_once_and_a_lease_never(file: Place) -> None:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Wait for what follows a step that was told; in vain when the test runs out of time."""
-    while not holds():  # noqa: ASYNC110
+    while not holds():
         await asyncio.sleep(0)
 
 
