@@ -151,6 +151,14 @@ def test_where_knows_what_was_cut_and_what_is_front_matter(terminal: Terminal) -
     assert "reached the model" in terminal.prompt("where", ".hermes.md:402").out
 
 
+def test_the_clock_is_no_difference(terminal: Terminal) -> None:
+    assert terminal.prompt("save", "before", *TIME).code == 0
+    assert terminal.prompt("diff", "before").code == 0
+    assert terminal.prompt("diff", "cwd:.", "here").code == 0
+    later = terminal.prompt("diff", "before", "--at-time", "2026-04-01T00:00:00+00:00")
+    assert (later.code, "they part in volatile/session line" in later.out) == (1, True)
+
+
 def test_diff_names_the_cause(terminal: Terminal) -> None:
     assert terminal.prompt("save", "before", *TIME).out == f"{terminal.home}/prompts/before.json\n"
     same = terminal.prompt("diff", "before", "here", *TIME)

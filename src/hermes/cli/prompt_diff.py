@@ -6,7 +6,6 @@ import os
 import sys
 import tempfile
 from dataclasses import asdict, replace
-from datetime import datetime
 from typing import Any
 
 import click
@@ -20,6 +19,7 @@ from hermes.errors import UsageError
 from hermes.inspect.diff import PromptDiff, Side, diff_prompts
 from hermes.inspect.revision import check_out, is_revision
 from hermes.inspect.saved import load_saved, saved_names, saved_path
+from hermes.prompt import SystemPrompt
 
 _LINE_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -43,13 +43,19 @@ def command(ctx: click.Context, asked: Asked, a: str, b: str, as_json: bool) -> 
       session:ID            the frozen prompt of a stored session
       saved:NAME            a prompt kept with `hermes prompt save`
       FILE.json             an exported prompt (`hermes prompt show --json`, `save -o`)
-    A directory, a kept name or a revision is also known without its prefix.
+    A directory, a kept name or a revision is also known without its prefix. What
+    is built now is built as if begun with the prompt that was kept.
     Exit code 0 when the prompts are equal, 1 when they differ.
     """
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
-    asked = replace(asked, at_time=asked.at_time or now)  # both sides begin at one moment
     here = build(asked)
-    sides = [_side(name, asked, here) for name in (a, b)]
+    meant = [_meant(name, here) for name in (a, b)]
+    kept = [_kept(kind, value, here) for kind, value in meant]
+    asked = _at_one_moment(asked, next((prompt for prompt in kept if prompt is not None), here.prompt))
+    here = build(asked)
+    sides = [
+        _side(name, *what, asked, here) if prompt is None else _kept_side(name, prompt, here)
+        for name, what, prompt in zip((a, b), meant, kept, strict=True)
+    ]
     diff = diff_prompts(sides[0], sides[1], here.facts.model)
     if as_json:
         print_json(asdict(diff))
@@ -58,26 +64,50 @@ def command(ctx: click.Context, asked: Asked, a: str, b: str, as_json: bool) -> 
     ctx.exit(0 if diff.equal else 1)
 
 
-def _side(name: str, asked: Asked, here: Built) -> Side:
+def _meant(name: str, here: Built) -> tuple[str, str]:
+    """The kind of a side, and what it names."""
     kind, colon, value = name.partition(":")
-    if not colon or kind not in ("model", "platform", "cwd", "rev", "saved", "session"):
-        kind, value = _guess(name, here)
+    known = colon and kind in ("model", "platform", "cwd", "rev", "saved", "session")
+    return (kind, value) if known else _guess(name, here)
+
+
+def _kept(kind: str, value: str, here: Built) -> SystemPrompt | None:
+    """The prompt of a side that was made before; None for one that is built now."""
+    match kind:
+        case "session":
+            return frozen_prompt(here.sources, value)
+        case "saved":
+            return load_saved(saved_path(here.sources.home, value))
+        case "file":
+            return load_saved(value)
+        case _:
+            return None
+
+
+def _at_one_moment(asked: Asked, prompt: SystemPrompt) -> Asked:
+    """What is asked for, in the session and at the moment of a prompt: that they differ is no news."""
+    line = next((s.text for s in prompt.sections if s.slot == "session line"), "")
+    facts = dict(entry.partition(": ")[::2] for entry in line.split("\n"))
+    return replace(
+        asked,
+        at_time=asked.at_time or facts.get("Current time", ""),
+        session=asked.session or facts.get("Session", ""),
+    )
+
+
+def _kept_side(name: str, prompt: SystemPrompt, here: Built) -> Side:
     root = find_project(here.facts.cwd.path).root
+    made_here = any(span.origin.path.startswith(root + os.sep) for span in prompt.spans)
+    return Side(name, prompt, root if made_here else "")
+
+
+def _side(name: str, kind: str, value: str, asked: Asked, here: Built) -> Side:
     if kind == "here":
-        return Side(name, here.prompt, root)
-    if kind in ("model", "platform"):
-        return Side(name, build(replace(asked, **{kind: value})).prompt, root)
-    if kind == "cwd":
-        built = build(replace(asked, cwd=value))
-        return Side(name, built.prompt, find_project(built.facts.cwd.path).root)
+        return Side(name, here.prompt, find_project(here.facts.cwd.path).root)
     if kind == "rev":
         return _at_revision(name, value, asked, here)
-    if kind == "session":
-        saved = frozen_prompt(here.sources, value)
-    else:
-        saved = load_saved(value if kind == "file" else saved_path(here.sources.home, value))
-    made_here = any(span.origin.path.startswith(root + os.sep) for span in saved.spans)
-    return Side(name, saved, root if made_here else "")
+    built = build(replace(asked, **{kind: value}))
+    return Side(name, built.prompt, find_project(built.facts.cwd.path).root)
 
 
 def _guess(name: str, here: Built) -> tuple[str, str]:
