@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from hermes.config import Config
 from hermes.contracts import ModelProfile
 from hermes.memory.scope import MemoryFile
 from hermes.messages import ToolSpec
-from hermes.paths import Home
+from hermes.paths import Home, can_be_written
 from hermes.provenance import Notice
 from hermes.security.policy import Policies
 from hermes.sessions.contract import Store
@@ -45,7 +46,7 @@ def builtin_tools(
     from hermes.tools.todo_tool import todo_tool
 
     on = enabled_tools(config.tools.enabled)
-    shell = home.path("cache", "terminal", uuid.uuid4().hex[:12])
+    shell = _shell_place(home, uuid.uuid4().hex[:12])
     skills = skill_tools(home, config, policies, on)
     made = (
         clarify,
@@ -62,6 +63,16 @@ def builtin_tools(
         *more,
     )
     return tuple(t for t in made if t.spec.name in on)
+
+
+def _shell_place(home: Home, name: str) -> str:
+    """Where a terminal keeps its files; in the system's place for it when the home cannot be written."""
+    place = home.path("cache", "terminal", name)
+    if can_be_written(place):
+        return place
+    import tempfile
+
+    return os.path.join(tempfile.gettempdir(), f"hermes-terminal-{name}")
 
 
 def unknown_tools(names: Iterable[str] | None, tools: Mapping[str, Tool]) -> tuple[Notice, ...]:

@@ -50,6 +50,15 @@ def get_hermes_home() -> Home:
     return Home(os.path.abspath(os.path.expanduser(chosen)))
 
 
+def home_problem(home: Home) -> str:
+    """Why a home can be no home at all; "" when it is one, or can be made."""
+    if not os.path.lexists(home.root) or os.path.isdir(home.root):
+        return ""
+    if os.path.islink(home.root):
+        return f"the home {home.root} is a link that leads nowhere; mend it, or set HERMES_HOME to a folder"
+    return f"the home {home.root} is not a folder; move it away, or set HERMES_HOME to a folder"
+
+
 def ensure_home(home: Home, soul: str) -> tuple[Notice, ...]:
     """Create what is missing of a home, SOUL.md from `soul`; an existing file is never touched.
 
@@ -79,3 +88,13 @@ def ensure_home(home: Home, soul: str) -> tuple[Notice, ...]:
             Notice("warning", f"the home {home.root} cannot be written ({reason}); nothing was created there")
         )
     return tuple(made)
+
+
+def can_be_written(path: str) -> bool:
+    """Whether a file can be written, or made with the folders that it lies in."""
+    if os.path.lexists(path) and not os.access(path, os.W_OK):
+        return False
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return not os.path.isdir(folder) or os.access(folder, os.W_OK | os.X_OK)

@@ -34,7 +34,7 @@ from hermes.prompt import SystemPrompt, WorkDir
 from hermes.provenance import Notice
 from hermes.providers.connect import connect
 from hermes.sessions.contract import Store, keep_bodies
-from hermes.sessions.open import open_store
+from hermes.sessions.open import open_store, store_notices
 from hermes.tooling import Tool, ToolContext
 from hermes.tools.delegate_tool import delegate_tool
 from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
@@ -78,6 +78,7 @@ class AIAgent(Holder):
         model = connect(model, config, home=sources.home) if isinstance(model, str) else model
         self._owns_store = store is None
         store = open_store(sources.home, config) if store is None else store
+        self.notices = (*self.notices, *store_notices(store))
         super().__init__(sources, workdir, store, model, memory_scope, platform, options)
         self.session_id, self.personality, self.ask = session_id, personality, ask
         self._equip(tools, options.extensions)

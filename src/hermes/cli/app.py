@@ -14,6 +14,7 @@ from hermes.cli.lazy import LazyGroup
 from hermes.cli.log import log_to_home
 from hermes.cli.screen import plain_lines, show_notices
 from hermes.errors import HermesError, UsageError
+from hermes.paths import get_hermes_home, home_problem
 from hermes.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -53,6 +54,7 @@ def run(arguments: list[str], root: click.Group = hermes) -> int:
 
 def _run(arguments: list[str], root: click.Group) -> int:
     try:
+        _refuse_no_home(arguments)
         result = root.main(arguments, "hermes", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
@@ -71,6 +73,14 @@ def _run(arguments: list[str], root: click.Group) -> int:
         drop_output()
         return _failed(f"{error.strerror}: free some, then try again", 1)
     return result if isinstance(result, int) else 0
+
+
+def _refuse_no_home(arguments: list[str]) -> None:
+    """What no command can do without is looked at once, here; the doctor tells more of it."""
+    if arguments[:1] in (["doctor"], ["completion"]) or {"-h", "--help"} & set(arguments):
+        return
+    if problem := home_problem(get_hermes_home()):
+        raise HermesError(problem)
 
 
 def _shown(error: click.ClickException) -> int:

@@ -31,7 +31,7 @@ def command(older_than: str, calls: int | None, session: str, as_json: bool) -> 
         name = await store.resolve(session) if session else ""
         return await store.drop_bodies(before, calls, name)
 
-    freed = use_store(drop)
+    freed = use_store(drop, changes=True)
     if as_json:
         return print_json({"bytes": freed})
     click.echo(plain(f"{many(freed, 'byte')} of old requests were taken away; their digests stay"))

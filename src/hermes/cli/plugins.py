@@ -44,7 +44,7 @@ def listing(as_json: bool) -> None:
         print_json({"plugins": rows, "notices": said})
         return
     show_notices(tuple(told))
-    if not rows:
+    if not rows and not any(n.level == "error" for n in notices):
         click.echo(f"No plugins: {home.path('plugins')} has none, and none is installed.")
     width = max((len(row["name"]) for row in rows), default=0)
     for row in rows:

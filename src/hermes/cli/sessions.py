@@ -11,7 +11,7 @@ import click
 from hermes.cli.lazy import LazyGroup
 from hermes.cli.screen import can_draw, show_notices
 from hermes.config import load_config
-from hermes.errors import UsageError
+from hermes.errors import StoreError, UsageError
 from hermes.paths import get_hermes_home
 from hermes.sessions.base import ScriptStore
 
@@ -60,9 +60,9 @@ async def _picked(store: ScriptStore) -> str:
     return await pick("Go on with which session? Type to narrow, Enter to pick, Esc to leave.", lines)
 
 
-def use_store(use: Callable[[ScriptStore], Awaitable[T]]) -> T:
-    """Do something with the store of the home."""
-    from hermes.sessions.open import open_store
+def use_store(use: Callable[[ScriptStore], Awaitable[T]], *, changes: bool = False) -> T:
+    """Do something with the store of the home. StoreError where it `changes` what cannot be written."""
+    from hermes.sessions.open import open_store, store_notices
 
     home = get_hermes_home()
     config = load_config(home)
@@ -71,6 +71,8 @@ def use_store(use: Callable[[ScriptStore], Awaitable[T]]) -> T:
     async def go() -> T:
         store = open_store(home, config)
         try:
+            if changes and store_notices(store):
+                raise StoreError(f"{home.root} cannot be written; nothing was changed")
             return await use(store)
         finally:
             await store.close()

@@ -61,7 +61,7 @@ def import_(file: str, session_id: str, as_json: bool) -> None:
         lines = data.decode().split("\n")  # not splitlines: JSON may hold other line ends as they are
     except UnicodeDecodeError:
         raise StoreError(f"{file} is no exported session: it is not UTF-8") from None
-    name = use_store(lambda store: take_in(store, lines, session_id))
+    name = use_store(lambda store: take_in(store, lines, session_id), changes=True)
     print_json({"session": name}) if as_json else click.echo(plain(name))
 
 
@@ -77,7 +77,7 @@ def rename(session: str, title: str, as_json: bool) -> None:
         await store.rename(name, title)
         return name
 
-    name = use_store(change)
+    name = use_store(change, changes=True)
     print_json({"session": name, "title": title}) if as_json else click.echo(f"{plain(name)}  {plain(title)}")
 
 
@@ -90,7 +90,7 @@ def delete(session: str, yes: bool, as_json: bool) -> None:
     name = use_store(lambda store: store.resolve(session))
     if not yes:
         click.confirm(f"Throw away session {plain(name)}?", abort=True, err=True)
-    use_store(lambda store: store.delete(name))
+    use_store(lambda store: store.delete(name), changes=True)
     print_json({"deleted": [name]}) if as_json else click.echo(f"{plain(name)} is gone")
 
 
@@ -111,7 +111,7 @@ def prune(older_than: str, keep: tuple[str, ...], yes: bool, as_json: bool) -> N
 
     if not yes:
         click.confirm(f"Throw away every session last used before {until[:16]} UTC?", abort=True, err=True)
-    gone = use_store(throw)
+    gone = use_store(throw, changes=True)
     if as_json:
         return print_json({"deleted": gone})
     click.echo(f"{many(len(gone), 'session')} thrown away")

@@ -6,6 +6,8 @@ import os
 import re
 from importlib.metadata import EntryPoint, entry_points
 
+from hermes.errors import FileRefused
+from hermes.files import list_directory
 from hermes.frozen import frozen
 from hermes.paths import Home
 from hermes.provenance import Notice
@@ -25,9 +27,9 @@ class Candidate:
 
 def candidates(home: Home) -> tuple[tuple[Candidate, ...], tuple[Notice, ...]]:
     """Every plugin there is, by name. Of two of one name, that of the home goes before an installed one."""
-    own = {c.name: c for c in _in_home(home)}
     installed: dict[str, Candidate] = {}
     notices: list[Notice] = []
+    own = {c.name: c for c in _in_home(home, notices)}
     for entry in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
         package = f"{entry.dist.name} {entry.dist.version}, " if entry.dist else ""
         found = Candidate(entry.name, f"{package}{entry.value}", entry)
@@ -38,12 +40,13 @@ def candidates(home: Home) -> tuple[tuple[Candidate, ...], tuple[Notice, ...]]:
     return tuple(c for _, c in sorted({**installed, **own}.items())), tuple(notices)
 
 
-def _in_home(home: Home) -> list[Candidate]:
+def _in_home(home: Home, notices: list[Notice]) -> list[Candidate]:
     """Files `NAME.py` and folders `NAME/` with an `__init__.py`."""
     folder = home.path("plugins")
     try:
-        names = sorted(os.listdir(folder))
-    except OSError:  # there are none
+        names = list_directory(folder)
+    except FileRefused as refused:
+        notices.append(Notice("error", f"the plugins in {folder} are not known: {refused}"))
         return []
     found = []
     for name in names:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hermes.config import Config
 from hermes.errors import StoreError
-from hermes.paths import Home
+from hermes.paths import Home, can_be_written
+from hermes.provenance import Notice
 from hermes.sessions.base import ScriptStore
 
 FILE = "sessions.db"
@@ -12,14 +13,28 @@ POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_store(home: Home, config: Config) -> ScriptStore:
-    """PostgreSQL when `sessions.url` names one, else SQLite in the home; opened when it is first used."""
+    """PostgreSQL when `sessions.url` names one, else SQLite in the home; opened when it is first used.
+
+    Where the home cannot be written, it is a copy that passes away.
+    """
     url = config.sessions.url
     if not url:
-        from hermes.sessions.sqlite import SqliteStore
+        path = home.path(FILE)
+        if can_be_written(path):
+            from hermes.sessions.sqlite import SqliteStore
 
-        return SqliteStore(home.path(FILE))
+            return SqliteStore(path)
+        from hermes.sessions.passing import PassingStore
+
+        return PassingStore(path)
     if not url.startswith(POSTGRES):
         raise StoreError("sessions.url must begin with postgresql://; leave it empty for SQLite in the home")
     from hermes.sessions.postgres import PostgresStore
 
     return PostgresStore(url)
+
+
+def store_notices(store: object) -> tuple[Notice, ...]:
+    """What a person must know of a store before they talk."""
+    notice = getattr(store, "notice", None)
+    return (notice,) if isinstance(notice, Notice) else ()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from hermes.errors import FileRefused, SkillError, UnknownSkill
-from hermes.files import MAX_BYTES, is_inside, read_file, replace_file
+from hermes.files import MAX_BYTES, is_inside, list_directory, read_file, replace_file
 from hermes.frozen import frozen
 from hermes.one_writer import only_writer, state_of
 from hermes.paths import Home
@@ -99,13 +99,15 @@ def remove(home: Home, path: str, now: datetime | None = None) -> Removed:
 
 
 def removed(home: Home) -> tuple[Removed, ...]:
-    """What the archive holds, the newest first."""
+    """What the archive holds, the newest first. SkillError when it cannot be read."""
     archive = os.path.join(home.skills, ARCHIVE)
     found = []
-    with contextlib.suppress(OSError):
-        for stamp in sorted(os.listdir(archive), reverse=True):
+    try:
+        for stamp in reversed(list_directory(archive)):
             top = os.path.join(archive, stamp)
             found += [Removed(name, os.path.join(top, *name.split("/")), stamp[:19]) for name in _kept(top)]
+    except FileRefused as refused:
+        raise SkillError(f"what was removed is not known: {archive} cannot be read ({refused})") from None
     return tuple(found)
 
 
