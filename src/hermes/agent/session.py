@@ -6,7 +6,7 @@ The only mutable thing. What was sent is kept as it was sent; a request is all o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -77,6 +77,7 @@ class Session:
     _unsaved: Unsaved = field(default_factory=Unsaved)
     _books: Bookkeeping = field(default_factory=Bookkeeping)
     _opening: tuple[SystemPrompt | None, tuple[str, ...], str] = (None, (), "")  # made once for each prompt
+
     # -- open ---------------------------------------------------------------------------------------------
 
     @classmethod
@@ -101,41 +102,49 @@ class Session:
         if record is None:
             raise StoreError(f"there is no session {session_id}; hermes sessions list shows them")
         tools = tuple(ToolSpec(*entry) for entry in json.loads(record.tools))
-        state = json.loads(record.state)
         prompt = SystemPrompt.from_json(record.prompt_json)
         session = cls(replace(record, prompt_json="", tools="[]"), prompt, tools, store, clock)
-        session.standing = dict(state.get("standing", {}))
         stored = await store.messages(session_id)
-        begins = state.get("begins", 0)
-        by_seq = {s.seq: s.message for s in stored}
-        order = [*state.get("carried", ()), *(s.seq for s in stored if s.seq >= begins)]
-        session.visible = [by_seq[seq] for seq in order]
-        session.next_seq = stored[-1].seq + 1 if stored else 0
         fragments = await store.fragments(session_id, record.epoch)
         pruned = any(f.gone for f in fragments)
-        fragments = () if pruned else fragments
-        session.fragments = Sent(f.body for f in fragments)
-        session._chain = chain(NO_CHAIN, session.fragments.so_far())
-        sent = order.index(fragments[-1].last_seq) + 1 if fragments else 0
-        session._unsent = [(seq, by_seq[seq]) for seq in order[sent:]]
-        calls = await store.calls(session_id)
-        session.calls = len(calls)
-        for call in calls:
-            session.usage = session.usage.plus(call.usage)
-        session._books.take_up(calls, record.epoch, pruned=pruned)
-        session.last = calls[-1].usage if calls else Usage()
-        session.used_at = calls[-1].started if calls else ""
-        heard = [c for c in calls if c.epoch == record.epoch and c.stop != ASIDE and not pruned]
-        if heard:
-            last = heard[-1]
-            session.last_input = last.usage.input + last.usage.output
-            session.answered = order.index(fragments[last.fragments - 1].last_seq) + 1, last.fragments
+        ends = session._take_messages(stored, () if pruned else fragments)
+        heard = session._take_calls(await store.calls(session_id), pruned=pruned)
+        if heard is not None:
+            session.last_input = heard.usage.input + heard.usage.output
+            session.answered = ends[heard.fragments - 1], heard.fragments
         elif record.epoch:
             session._reason = (await store.epochs(session_id))[-1].reason
         if pruned:
             session.new_epoch("what was sent is kept no longer", session.prompt, session.visible)
         session._mend()
         return session
+
+    def _take_messages(self, stored: Sequence[StoredMessage], fragments: Sequence[Fragment]) -> list[int]:
+        """What the model sees, and what of it was sent; how many messages there are up to each fragment."""
+        state = json.loads(self.record.state)
+        self.standing = dict(state.get("standing", {}))
+        begins = state.get("begins", 0)
+        by_seq = {s.seq: s.message for s in stored}
+        order = [*state.get("carried", ()), *(s.seq for s in stored if s.seq >= begins)]
+        self.visible = [by_seq[seq] for seq in order]
+        self.next_seq = stored[-1].seq + 1 if stored else 0
+        self.fragments = Sent(f.body for f in fragments)
+        self._chain = chain(NO_CHAIN, self.fragments.so_far())
+        place = {seq: n for n, seq in enumerate(order, 1)}
+        ends = [place[f.last_seq] for f in fragments]
+        self._unsent = [(seq, by_seq[seq]) for seq in order[ends[-1] if ends else 0 :]]
+        return ends
+
+    def _take_calls(self, calls: Sequence[CallRecord], *, pruned: bool) -> CallRecord | None:
+        """What was called and used; the last call of this epoch, while its bytes are kept."""
+        self.calls = len(calls)
+        for call in calls:
+            self.usage = self.usage.plus(call.usage)
+        if calls:
+            self.last, self.used_at = calls[-1].usage, calls[-1].started
+        self._books.take_up(calls, self.record.epoch, pruned=pruned)
+        heard = [c for c in calls if c.epoch == self.record.epoch and c.stop != ASIDE and not pruned]
+        return heard[-1] if heard else None
 
     def _mend(self) -> None:
         """End what a killed process left open: calls without results are on record as interrupted."""
