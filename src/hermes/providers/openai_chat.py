@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from hermes.contracts import CacheRules, ModelProfile
@@ -76,14 +77,8 @@ class OpenAiChat:
 
     def tail(self, request: ModelRequest, profile: ModelProfile) -> bytes:
         """What may change from call to call stands behind everything that may not."""
-        fields: dict[str, object] = {"model": request.model, self.limit: request.max_tokens, "stream": True}
-        if self.usage:
-            fields["stream_options"] = {"include_usage": True}
-        if self.cache_key and (key := request.cache_key or _stable_digest(request)):
-            fields["prompt_cache_key"] = key
-        if self.progress:
-            fields["return_progress"] = True
-        return b"]," + json_bytes(fields)[1:]
+        key = request.cache_key or _stable_digest(request) if self.cache_key else ""
+        return _tail(request.model, self.limit, request.max_tokens, key, self.usage, self.progress)
 
     def _entry(self, message: Message, profile: ModelProfile) -> bytes:
         content = _content(message.sent, takes_marks(profile.cache))
@@ -125,6 +120,18 @@ def pack_opaque(details: list[dict[str, Any]], extra: list[dict[str, Any]]) -> s
 def takes_marks(rules: CacheRules) -> bool:
     """Whether a provider behind this wire takes marks of ours."""
     return rules.kind == "marks" or rules.max_marks is not None
+
+
+@lru_cache(maxsize=64)  # most calls of a session end alike
+def _tail(model: str, limit: str, max_tokens: int, key: str, usage: bool, progress: bool) -> bytes:
+    fields: dict[str, object] = {"model": model, limit: max_tokens, "stream": True}
+    if usage:
+        fields["stream_options"] = {"include_usage": True}
+    if key:
+        fields["prompt_cache_key"] = key
+    if progress:
+        fields["return_progress"] = True
+    return b"]," + json_bytes(fields)[1:]
 
 
 def _stable_digest(request: ModelRequest) -> str:
