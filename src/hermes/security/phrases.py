@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from operator import or_
+from typing import NamedTuple
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
@@ -24,6 +25,8 @@ _BEFORE = 40
 _MOST_SETS = 10_000
 # Among so many words, one that stood in the same surroundings in vain is not tried again.
 _CROWD, _SEEN = 200, 180
+# Passages longer than two blocks are read in blocks, with so much of what is around each.
+_BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
 # One passage in which one rule holds so often has said it.
 _ENOUGH = 60
 # So many marks may stand between the words of one entry.
@@ -34,6 +37,13 @@ Hit = tuple[int, int, int, int]
 """A word of the lexicon in the view: start, end, its classes and its languages, both as bit sets."""
 Rules = tuple[tuple[Phrase, int], ...]
 _START, _END, _CLASSES, _LANGUAGES = range(4)
+
+
+class _Said(NamedTuple):
+    """For each rule, by its identity, up to where and how often it held in a passage."""
+
+    behind: dict[int, int]
+    marked: dict[int, int]
 
 
 class Matcher:
@@ -76,8 +86,23 @@ class Matcher:
             for number in self._finder.present(text[begin:end]):
                 present |= self._held[number] if number in self._held else self._classes(number)
             if any(_filled(rule.slots, present) for number in inside for rule in self._rules_of(number)):
-                hits = [h for h in self._hits(text, begin, end) if low <= h[_START] and h[_END] <= high]
-                yield from self._marks(text, low, hits, 0, False)
+                yield from self._passage(text, low, high)
+
+    def _passage(self, text: str, low: int, high: int) -> Iterator[Mark]:
+        """Marks for a passage; of a long one block by block, what says nothing new only once."""
+        said = _Said({}, {})
+        heard: set[str] = set()
+        for begin, end in _blocks(text, low, high):
+            left, right = max(low, begin - _BEFORE_BLOCK), min(high, end + _BEHIND_BLOCK)
+            words = text[left:right] if right - left < high - low else ""
+            if words and words in heard:
+                continue
+            around = self._hits(text, max(0, left - 1), right + 1)
+            hits = [h for h in around if left <= h[_START] < end and h[_END] <= high]
+            marks = list(self._marks(text, low, hits, 0, False, said, begin))
+            yield from marks
+            if words and not marks:
+                heard.add(words)
 
     def _rules_of(self, number: int) -> list[Phrase]:
         """The rules that are anchored in a scout."""
@@ -90,11 +115,11 @@ class Matcher:
 
     def find_hidden(self, text: str, hidden: int) -> Iterator[Mark]:
         """Marks for a view of text that nobody is shown: for that there are more rules."""
-        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False)
+        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False, _Said({}, {}))
 
     def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
-        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True)
+        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, _Said({}, {}))
 
     def _classes(self, number: int) -> int:
         """All classes a literal may stand for."""
@@ -103,16 +128,19 @@ class Matcher:
             held = self._held[number] = reduce(or_, [classes for classes, _ in meanings])
         return held
 
-    def _marks(self, text: str, start: int, hits: list[Hit], hidden: int, joined: bool) -> Iterator[Mark]:
+    def _marks(
+        self, text: str, start: int, hits: list[Hit], hidden: int, joined: bool, said: _Said, fresh: int = 0
+    ) -> Iterator[Mark]:
+        """Marks for the hits of a passage that begins at `start`; those before `fresh` are only company."""
         rules = self._rules_for(reduce(or_, (hit[_CLASSES] for hit in hits), 0), hidden)
         if not rules:
             return
         first = 0
-        behind, marked = [0] * len(rules), [0] * len(rules)
+        behind, marked = said
         vain: set[tuple[str, int, int]] = set()
         open_slots = reduce(or_, (slots for _, slots in rules))
         for last, (at, end_of_word, held, _) in enumerate(hits):
-            if not held & open_slots:
+            if not held & open_slots or at < fresh:
                 continue
             while hits[first][_START] < at - _MOST_REACH:
                 first += 1
@@ -121,19 +149,19 @@ class Matcher:
                 around = (text[at - _SEEN : end_of_word + _SEEN], end_of_word - at, held)
                 if around in vain:
                     continue
-            for number, (rule, slots) in enumerate(rules):
-                if not held & slots or marked[number] > _ENOUGH:
+            for rule, slots in rules:
+                if not held & slots or marked.get(id(rule), 0) > _ENOUGH:
                     continue
-                if at < behind[number]:
+                if at < behind.get(id(rule), 0):
                     around = None
                     continue
                 chosen = self._fit(rule, hits, first, last)
                 if chosen and self._stands(rule, text, chosen, joined):
                     begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
-                    behind[number] = stop
-                    marked[number] += 1
-                    if marked[number] > _ENOUGH:
-                        left = [slots for at, (_, slots) in enumerate(rules) if marked[at] <= _ENOUGH]
+                    behind[id(rule)] = stop
+                    marked[id(rule)] = marked.get(id(rule), 0) + 1
+                    if marked[id(rule)] > _ENOUGH:
+                        left = [slots for rule, slots in rules if marked.get(id(rule), 0) <= _ENOUGH]
                         open_slots = reduce(or_, left, 0)
                     around = None
                     yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
@@ -203,6 +231,18 @@ class Matcher:
         if not joined and _torn(text[start:end]):
             return False
         return not (rule.negatable and _negated(text, start, end))
+
+
+def _blocks(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """A passage in parts; where its beginning comes again another begins, so that what repeats is equal."""
+    begin = low
+    while high - begin > 2 * _BLOCK:
+        opening = text[begin : begin + _OPENING]
+        again = text.find(opening, begin + _BLOCK, begin + 2 * _BLOCK)
+        end = again if again >= 0 else begin + _BLOCK
+        yield begin, end
+        begin = end
+    yield begin, high
 
 
 def _filled(slots: tuple[int, ...], present: int) -> bool:
