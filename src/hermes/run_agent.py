@@ -19,6 +19,7 @@ from hermes.agent.holder import Holder
 from hermes.agent.loop import Turn, limits_for, no_hints
 from hermes.agent.options import AgentOptions
 from hermes.agent.personality import find_personality, personalities
+from hermes.agent.pinned_skills import pinned
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.session import Session
 from hermes.agent.subdirectory_hints import tracker_of
@@ -115,12 +116,13 @@ class AIAgent(Holder):
                         yield event
             whose = self._whose(session.record.id)
             added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
-            overlays = (*turn.overlays, *self._brought, *added)
+            first, missing = pinned(self.sources) if not session.visible and self._built_tools else ((), ())
+            overlays = (*first, *turn.overlays, *self._brought, *added)
             messages, notices = self._said(session, replace(turn, overlays=overlays))
             self._brought.clear()
             self.model, crossed = await self.boundaries.crossed(session, self.model)
             told = (*self._interrupted(session), *crossed, *self._staged(session))
-            for notice in (*told, *self.extensions.told(), *notices):
+            for notice in (*told, *self.extensions.told(), *missing, *notices):
                 yield NoticeShown(notice)
             for prefilled in turn.prefill if not session.visible else ():
                 session.append(prefilled)

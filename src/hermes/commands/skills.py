@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hermes.agent.overlays import fenced
+from hermes.agent.pinned_skills import started
 from hermes.commands.records import Conversation
 from hermes.config import load_config
 from hermes.errors import UsageError
 from hermes.files import read_file
-from hermes.messages import Annex
-from hermes.prompts import prompt_text
-from hermes.security.gate import safe_name
 from hermes.text import decode
-from hermes.turns import EphemeralOverlay
 
 if TYPE_CHECKING:  # a start need not wait for what few conversations ask for
     from hermes.skills.records import Library
@@ -64,17 +60,15 @@ def _use(conversation: Conversation, name: str) -> str:
     """Load a skill by the person's word, also one that only a person may start."""
     from hermes.skills.offer import why_off
     from hermes.skills.overview import find_skill, setting_of
-    from hermes.tools.skill_tools import instructions
 
     agent = conversation.agent
     skill = find_skill(_library(conversation), name)
     reason = why_off(skill, setting_of(agent.sources.config))
     if reason and not skill.conditions.by_person_only:
         raise UsageError(f"The skill {skill.name} is off: {reason}.")
-    told = prompt_text("notes/skill_started").format(name=safe_name(skill.name))
-    text = fenced("skill", f"{told}\n{instructions(skill, agent.sources.policies)}")
-    agent.bring(EphemeralOverlay(Annex("skill", text, "before")))
-    return f"{skill.name} goes with your next message ({len(text):,} characters)."
+    overlay = started(skill, agent.sources.policies)
+    agent.bring(overlay)
+    return f"{skill.name} goes with your next message ({len(overlay.annex.text):,} characters)."
 
 
 def _switch(conversation: Conversation, name: str, on: bool) -> str:

@@ -174,7 +174,11 @@ KEYS: tuple[Key, ...] = (
         whole(1, or_null=True),
         "The budget of the whole index; null is 3,000 tokens or 2 % of the window, whichever is less.",
     ),
-    Key("skills.pinned", _ORDERED_NAMES, "Skills whose description is never shortened, in this order."),
+    Key(
+        "skills.pinned",
+        _ORDERED_NAMES,
+        "Skills that every new session begins with, in this order; their description is never shortened.",
+    ),
     Key("skills.bundled", FLAG, "Whether the skills that come with Hermes are offered."),
     Key(
         "platform_hints",
