@@ -84,7 +84,9 @@ def test_tell_waits_for_the_word(place: Place, tmp_path: Path) -> None:
         assert talk.agent.model is talk.model
         assert (await answer(conversation, "/refresh now")).startswith("The prompt was built anew")
         assert await reasons(talk) == ["new session", "refresh"]
-        assert (await answer(conversation, "/model house:clever now")).startswith("Model: clever at local")
+        assert (await answer(conversation, "/model house:clever now")).startswith(
+            "Model: clever at house@127.0.0.1:9"
+        )
         assert talk.agent.model.profile.name == "clever"
 
     play(place, tmp_path, scene)
@@ -157,7 +159,7 @@ def test_allow_does_it_and_tells(place: Place, tmp_path: Path) -> None:
         conversation = Conversation(talk.agent)
         await talk.say(LONG)
         told = await answer(conversation, "/model house:clever")
-        assert told.startswith("Model: clever at local. clever takes over: about ")
+        assert told.startswith("Model: clever at house@127.0.0.1:9. clever takes over: about ")
         await answer(conversation, "/refresh")
         assert await reasons(talk) == ["new session", "refresh"]
 
