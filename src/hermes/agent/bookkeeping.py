@@ -23,11 +23,7 @@ class Bookkeeping:
 
     foretelling: Foretelling = field(default_factory=Foretelling)
     known: set[str] = field(default_factory=set)
-    _head: tuple[tuple[object, ...], bytes, str] = (
-        (),
-        b"",
-        "",
-    )  # what it was made from, the head, its digest
+    _head: tuple[tuple[object, ...], bytes, str] = ((), b"", "")  # made from what, itself, its digest
     _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the last one noted, and its digest
     _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
     _laying: asyncio.Handle | None = None  # what is done as soon as there is time
