@@ -80,6 +80,13 @@ def well_formed(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
+def paired(text: str) -> str:
+    """The text with halves of surrogate pairs put together, and lone ones as U+FFFD."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 class FrontMatter(NamedTuple):
     """YAML between `---` fences at the head of a file: its text, and where the body starts.
 

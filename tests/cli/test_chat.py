@@ -203,3 +203,19 @@ def test_the_whole_turn_as_one_object(serve: Serve) -> None:
 def test_an_answer_in_a_pipe_is_every_character_of_it(serve: Serve) -> None:
     served = serve("a\x1b[31mb")
     assert served.chat("-q", "x").out == "a\x1b[31mb\n"
+
+
+def test_a_program_does_not_get_an_answer_that_broke_off(serve: Serve) -> None:
+    at = serve(Reply("Half an answer that", drop_after=2), "Whole.")
+    done = at.chat("-q", "hello")
+    assert (done.code, done.out) == (0, "Whole.\n")
+    assert "the answer begins anew" in done.err
+
+
+def test_a_failure_leaves_nothing_on_stdout_and_silence_is_told(serve: Serve) -> None:
+    at = serve(Reply(status=401, body={"error": {"message": "no"}}), "")
+    assert (failed := at.chat("-q", "hello")).code == 5
+    assert failed.out == ""
+    silent = at.chat("-q", "hello")
+    assert (silent.code, silent.out) == (0, "")
+    assert "(the model said nothing)" in silent.err

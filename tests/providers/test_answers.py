@@ -315,3 +315,37 @@ def test_a_message_without_thinking_keeps_nothing_opaque() -> None:
 def test_events_of_a_kind_not_known_are_passed_over() -> None:
     chunks = message(({"type": "text", "text": "x"}, [{"type": "citations_delta", "citation": {}}]))
     assert heard(MessagesAnswer(fail, 0), [{"type": "later"}, *chunks])[1].message.text == "x"
+
+
+HALVES = ["a\ud83d", "\ude00b", "\ud83d", "c\ude00", "d\ud83d"]
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content"])
+def test_a_character_that_comes_in_halves_is_whole(field: str) -> None:
+    events, done = heard(ChatAnswer(fail, 4), chat(*({field: piece} for piece in HALVES)))
+    said = "a😀b\ufffdc\ufffdd"
+    assert "".join(e.text for e in events if isinstance(e, TextDelta | ReasoningDelta)) == said
+    assert said + "\ufffd" in (done.message.text, done.message.reasoning)
+
+
+def test_a_character_that_comes_in_halves_is_whole_on_the_messages_wire() -> None:
+    def piece(text: str) -> dict[str, Any]:
+        delta = {"type": "text_delta", "text": text}
+        return {"type": "content_block_delta", "index": 0, "delta": delta}
+
+    start = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    events, done = heard(MessagesAnswer(fail, 4), [start, *map(piece, HALVES), {"type": "message_stop"}])
+    assert "".join(e.text for e in events if isinstance(e, TextDelta)) == done.message.text
+    assert done.message.text == "a😀b\ufffdc\ufffdd"
+
+
+def test_names_ids_and_arguments_can_be_encoded() -> None:
+    (call,) = called({"id": "i\ud83d", "function": {"name": "n\ud83d", "arguments": '{"p": "\ud83d"}'}})
+    assert call == ToolCall("i\ufffd", "n\ufffd", '{"p": "\ufffd"}')
+
+
+def test_no_two_calls_of_an_answer_have_one_id() -> None:
+    def part(index: int, name: str) -> dict[str, Any]:
+        return {"index": index, "id": "c", "function": {"name": name, "arguments": "{}"}}
+
+    assert [c.id for c in called(part(0, "a"), part(1, "b"), part(2, "d"))] == ["c", "c_1", "c_2"]

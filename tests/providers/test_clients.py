@@ -345,3 +345,42 @@ def test_no_key_no_header() -> None:
 
     run(server, use)
     assert "authorization" not in server.calls[0].headers
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "says"),
+    [
+        ("<html>Log in</html>", {}, "answers with a page for people; put the address"),
+        ({}, {"content-encoding": "gzip"}, "its answers are packed (gzip), which was not asked for"),
+    ],
+)
+def test_a_page_is_no_answer_and_is_not_asked_for_again(
+    body: object, headers: dict[str, str], says: str
+) -> None:
+    async def use(model: HttpModel) -> None:
+        with pytest.raises(ModelError) as failed:
+            await heard(model)
+        assert (failed.value.kind, says in str(failed.value)) == ("request", True)
+
+    run(Loopback([Reply(body=body, headers=headers)]), use)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    "body",
+    [
+        [1],
+        "text",
+        {"choices": {"0": 1}, "content": 5},
+        {"choices": ["x"], "content": ["x"]},
+        {"choices": [{"message": {"tool_calls": [7]}}], "content": [{"type": "text", "text": 5}]},
+        {"choices": [{"message": {"content": 5}}], "usage": "many", "content": None},
+    ],
+    ids=str,
+)
+def test_an_answer_of_another_form_is_a_failure_of_the_model(wire: Wire, body: object) -> None:
+    async def use(model: HttpModel) -> None:
+        with pytest.raises(ModelError, match="lab: "):
+            await heard(model)
+
+    run(Loopback([Reply(body=body)]), use, wire)

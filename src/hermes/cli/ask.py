@@ -54,19 +54,24 @@ async def ask_once(agent: AIAgent, text: str, output: str = "text") -> int:
 
 
 class InLines:
-    """Shows a turn in lines: the answer on stdout, all else on stderr, and never in the midst of a line."""
+    """Shows a turn in lines: the answer on stdout, all else on stderr, and never in the midst of a line.
+
+    A person sees it as it comes. A program gets what the model said once its call is over: an answer that
+    broke off and began anew must not stand there twice.
+    """
 
     def __init__(self) -> None:
         self._open = False
         self._reason = ""
+        self._held: list[str] = []
 
     def show(self, event: Event) -> None:
         """One event for a person."""
+        self._let_go(not isinstance(event, TextShown | AnswerRestarted | NoticeShown))
         match event:
             case TextShown(text):
-                sys.stdout.write(_for(sys.stdout)(text))
-                sys.stdout.flush()
-                self._open = not text.endswith("\n")
+                self._held.append(text)
+                self._let_go(sys.stdout.isatty())
             case ToolStarted(call):
                 self._aside(f"· {call.name} {_short(call.arguments)}")
             case ToolFinished(call, _, error, seconds):
@@ -74,16 +79,17 @@ class InLines:
             case ToolProgress(_, text):
                 self._aside(f"  {text}")
             case AnswerRestarted(reason):
+                self._held.clear()
                 same, self._reason = reason == self._reason, reason
                 self._aside("once more" if same else f"{reason}; the answer begins anew")
             case NoticeShown(notice):
                 self._end_line()
                 show_notices((notice,))
-            case TurnEnded(_, _, _, reason):
-                click.echo()
-                self._open = False
-                if reason != "done":
-                    self._aside(f"(ended: {reason})")
+            case TurnEnded(text, _, _, reason):
+                self._end_line()
+                silent = "" if text.strip() else "the model said nothing"
+                if told := silent if reason == "done" else f"ended: {reason}":
+                    self._aside(f"({told})")
             case PromptProgress(read, total):
                 _progress(read, total)
             case ReasoningShown():
@@ -93,6 +99,15 @@ class InLines:
         """Put a question; see `ask_in_lines`."""
         self._end_line()
         return await ask_in_lines(question)
+
+    def _let_go(self, now: bool) -> None:
+        if not now:
+            return
+        if text := "".join(self._held):
+            sys.stdout.write(_for(sys.stdout)(text))
+            sys.stdout.flush()
+            self._open = not text.endswith("\n")
+        self._held.clear()
 
     def _aside(self, text: str) -> None:
         self._end_line()

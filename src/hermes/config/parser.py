@@ -10,7 +10,7 @@ from typing import Any
 from hermes.config.document import Document, Path, Problem
 from hermes.errors import FileRefused, WrongSetting
 from hermes.provenance import Level
-from hermes.text import decode
+from hermes.text import decode, paired
 
 MAX_DEPTH = 64
 MAX_VALUES = 20_000
@@ -30,7 +30,6 @@ PARSER_FAILURES = (
 )
 
 _NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F_]+|0o[0-7_]+|[0-9][0-9_]*)", re.ASCII)
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def parse(data: bytes) -> Document:
@@ -211,7 +210,7 @@ class _Reading:
 
     def _name(self, key: Any) -> str | None:
         if isinstance(key.value, str):
-            return _sound(key.value)
+            return paired(key.value)
         self._tell("warning", key, "a key is not a plain name; it was passed over with its value")
         return None
 
@@ -232,8 +231,8 @@ def scalar(node: Any) -> str | int | float | bool | None:
         return int(bare, 0) if bare.lstrip("+-")[1:2] in ("x", "X", "o") else int(bare)
     if kind == "float" and len(text) <= 40:
         number = _number(text.replace("_", ""))
-        return _sound(text) if number is None else number
-    return _sound(text)
+        return paired(text) if number is None else number
+    return paired(text)
 
 
 def _number(text: str) -> float | None:
@@ -242,10 +241,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if abs(number) < float("inf") else None
-
-
-def _sound(text: str) -> str:
-    """Escaped surrogates put together where they are pairs, else replaced: the text can be encoded."""
-    if not _SURROGATES.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -19,7 +19,10 @@ from hermes.messages import (
     Usage,
 )
 from hermes.providers.anthropic import pack_opaque
+from hermes.providers.halves import Halves
+from hermes.providers.openai_answer import own_ids
 from hermes.providers.sse import Event
+from hermes.text import paired
 
 _STOPS: dict[str, StopReason] = {
     "end_turn": "end",
@@ -49,6 +52,7 @@ class MessagesAnswer:
         self._fail = fail
         self._serial = serial
         self._blocks: dict[int, dict[str, Any]] = {}
+        self._torn: dict[int, Halves] = {}
         self._usage: dict[str, Any] = {}
         self._stop = ""
         self._id = self._model = self._told = ""
@@ -67,7 +71,7 @@ class MessagesAnswer:
                 self._blocks[data["index"]] = dict(data["content_block"])
                 yield from self._first(data["content_block"])
             case "content_block_delta":
-                yield from self._delta(self._blocks.setdefault(data["index"], {}), data["delta"])
+                yield from self._delta(data["index"], data["delta"])
             case "message_delta":
                 self._stop = (data.get("delta") or {}).get("stop_reason") or self._stop
                 self._count(data.get("usage"))
@@ -103,16 +107,17 @@ class MessagesAnswer:
 
     def _first(self, block: Mapping[str, Any]) -> Iterator[ModelEvent]:
         if text := block.get("text"):
-            yield TextDelta(text)
+            yield TextDelta(paired(text))
         if thinking := block.get("thinking"):
-            yield ReasoningDelta(thinking)
+            yield ReasoningDelta(paired(thinking))
 
-    def _delta(self, block: dict[str, Any], delta: Mapping[str, Any]) -> Iterator[ModelEvent]:
+    def _delta(self, index: int, delta: Mapping[str, Any]) -> Iterator[ModelEvent]:
         kind = delta.get("type", "")
         if kind not in _GROWING:
             return
+        block = self._blocks.setdefault(index, {})
         field, source = _GROWING[kind]
-        piece = delta.get(source) or ""
+        piece = self._torn.setdefault(index, Halves()).add(delta.get(source) or "")
         block[field] = (block.get(field) or "") + piece
         if kind == "text_delta" and piece:
             yield TextDelta(piece)
@@ -125,15 +130,17 @@ class MessagesAnswer:
 
     def completed(self) -> Completed:
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        used = [b for b in blocks if b.get("type") == "tool_use"]
+        ids = own_ids([b.get("id") or "" for b in used], self._serial)
         calls = tuple(
-            ToolCall(block.get("id") or f"call_{self._serial}_{n}", block.get("name", ""), _arguments(block))
-            for n, block in enumerate(b for b in blocks if b.get("type") == "tool_use")
+            ToolCall(call_id, paired(block.get("name", "")), paired(_arguments(block)))
+            for call_id, block in zip(ids, used, strict=True)
         )
         message = Message(
             "assistant",
-            "".join(b.get("text") or "" for b in blocks if b.get("type") == "text"),
+            paired("".join(b.get("text") or "" for b in blocks if b.get("type") == "text")),
             tool_calls=calls,
-            reasoning="\n\n".join(b["thinking"] for b in blocks if b.get("thinking")),
+            reasoning=paired("\n\n".join(b["thinking"] for b in blocks if b.get("thinking"))),
             opaque=pack_opaque(blocks, calls),
         )
         stop: StopReason = _STOPS.get(self._stop, "other")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hermes.contracts import ModelProfile
 from hermes.errors import ModelError
@@ -23,7 +23,7 @@ from hermes.providers.cache_marks import (
 from hermes.providers.canonical import json_text
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import broken_stream, unreachable
-from hermes.providers.http import Http, Reply
+from hermes.providers.http import Http
 from hermes.providers.http1 import ProxyFor, system_proxy
 from hermes.providers.keys import Key
 from hermes.providers.openai_answer import ChatAnswer
@@ -31,6 +31,9 @@ from hermes.providers.openai_chat import OpenAiChat
 
 if TYPE_CHECKING:  # one wire is enough for most
     from hermes.providers.anthropic_answer import MessagesAnswer
+
+E = TypeVar("E")
+T = TypeVar("T")
 
 FRAMES = 16
 """Heads that are kept ready; each is as long as a prompt with its tools."""
@@ -91,14 +94,19 @@ class HttpModel:
         async with self.http.post(path, with_puts(body, marks), request.model) as reply:
             first = round(1000 * (time.monotonic() - began))
             if reply.is_stream:
-                async for event in self._streamed(reply, answer):
-                    yield event
+                async for said in reply.events():
+                    for event in self._heard(request, answer.take, said):
+                        yield event
+                    if answer.finished:
+                        await reply.drain()
+                        break
             else:
-                for event in answer.chunk(await reply.whole() or {"error": "an answer that is not JSON"}):
+                whole = await reply.whole() or {"error": "an answer that is not JSON"}
+                for event in self._heard(request, answer.chunk, whole):
                     yield event
             if not answer.is_whole:
                 raise unreachable(self.endpoint, "the answer broke off in the middle")
-            done = answer.completed()
+            [done] = self._heard(request, lambda whole: [whole.completed()], answer)
             told = done.trace.told if self._asks else ""
             self._last[request.session_id] = done.request_id
             yield replace(done, trace=replace(done.trace, marks=marks, first=first, told=told))
@@ -136,15 +144,12 @@ class HttpModel:
         question = ',"diagnostics":' + json_text({"previous_message_id": self._last.get(request.session_id)})
         return body, (*puts, (sum(map(len, body)) - 1, question))
 
-    async def _streamed(
-        self, reply: Reply, answer: ChatAnswer | MessagesAnswer
-    ) -> AsyncGenerator[ModelEvent, None]:
-        async for event in reply.events():
-            for told in answer.take(event):
-                yield told
-            if answer.finished:
-                await reply.drain()
-                return
+    def _heard(self, request: ModelRequest, read: Callable[[T], Iterable[E]], given: T) -> list[E]:
+        """What is read of an answer; ModelError where it has not the form that its wire has."""
+        try:
+            return list(read(given))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise self._failed(request, f"an answer of another form: {error}") from error
 
     def _frame(self, request: ModelRequest) -> Frame:
         """The frame of a request; those of the last sessions are kept."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from hermes.errors import ModelError
 from hermes.providers.endpoints import Endpoint
+from hermes.providers.http1 import UNTRUSTED
 from hermes.providers.keys import Key, remedy
 
 _TOO_LONG = re.compile(
@@ -71,12 +72,30 @@ def broken_stream(endpoint: Endpoint, key: Key, model: str, error: object) -> Mo
 def unreachable(endpoint: Endpoint, problem: str) -> ModelError:
     """The error for a provider that no connection can be made to, or that breaks one off."""
     where = endpoint.host or endpoint.base_url
+    if problem == UNTRUSTED:
+        advice = (
+            "if you know it, put it into a file that SSL_CERT_FILE names; if not, somebody may stand between"
+        )
+        return ModelError(f"{endpoint.name}: {problem} ({where}); {advice}", kind="request")
     if endpoint.is_local:
         start = f"start it ({endpoint.start})" if endpoint.start else "start it"
         advice = f"is the server at {where} running? If not, {start}"
     else:
         advice = f"is there a network, and does providers.{endpoint.name} name the right address, {where}?"
     return ModelError(f"{endpoint.name}: {problem}; {advice}", kind="network")
+
+
+def unreadable(endpoint: Endpoint, headers: Mapping[str, str]) -> ModelError | None:
+    """The error for an answer that says it is well and, by its head, is none that can be read."""
+    packed = headers.get("content-encoding", "")
+    if "html" in headers.get("content-type", ""):
+        place = f"put the address of its API into providers.{endpoint.name}.base_url; most end in /v1"
+        text = f"{endpoint.host or endpoint.base_url} answers with a page for people; {place}"
+    elif packed not in ("", "identity"):
+        text = f"its answers are packed ({packed}), which was not asked for; have the server send them plain"
+    else:
+        return None
+    return ModelError(f"{endpoint.name}: {text}", kind="request")
 
 
 def _judged(

@@ -11,7 +11,7 @@ from typing import Any
 from hermes.errors import ModelError
 from hermes.fragments import Piece
 from hermes.providers.endpoints import Endpoint
-from hermes.providers.failures import refused, unreachable
+from hermes.providers.failures import refused, unreachable, unreadable
 from hermes.providers.http1 import HttpFailure, Pool, ProxyFor, Response, system_proxy
 from hermes.providers.keys import Key
 from hermes.providers.sse import Event, EventParser
@@ -43,6 +43,8 @@ class Http:
             try:
                 if response.status != 200:
                     raise await self._refusal(response, model)
+                if failure := unreadable(self.endpoint, response.headers):
+                    raise failure
                 yield Reply(response)
             finally:
                 await response.close()
@@ -126,7 +128,7 @@ class Reply:
         """The JSON of an answer that is no stream; `None` when it is not JSON."""
         try:
             return json.loads(await self._response.whole(MAX_BYTES))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
     async def drain(self) -> None:

@@ -26,6 +26,8 @@ IDLE_SECONDS = 120.0
 """How long an unused connection is kept: a tool may run for a while between two calls."""
 MAX_IDLE = 20
 PIECE = 64 * 1024
+UNTRUSTED = "its certificate is not trusted here"
+"""What trying again does not mend."""
 
 ProxyFor = Callable[[str], str]
 """Gives the address of the proxy for an address, or ""."""
@@ -302,7 +304,7 @@ def _reason(error: Exception) -> str:
     import ssl
 
     if isinstance(error, ssl.SSLCertVerificationError):
-        return "its certificate is not trusted here"
+        return UNTRUSTED
     if isinstance(error, ssl.SSLError):
         return "no secure connection could be made"
     return "no connection could be made"

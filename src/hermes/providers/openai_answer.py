@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hermes.errors import ModelError
@@ -19,8 +19,10 @@ from hermes.messages import (
     Trace,
     Usage,
 )
+from hermes.providers.halves import Halves
 from hermes.providers.openai_chat import pack_opaque
 from hermes.providers.sse import Event
+from hermes.text import paired
 
 _STOPS: dict[str, StopReason] = {
     "stop": "end",
@@ -45,8 +47,7 @@ class ChatAnswer:
         self.finished = False
         self._fail = fail
         self._serial = serial
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
+        self._text, self._reasoning = Halves(), Halves()
         self._calls: list[_Call] = []
         self._details: list[dict[str, Any]] = []
         self._stop = ""
@@ -86,12 +87,10 @@ class ChatAnswer:
         if isinstance(content, list):  # parts, as Mistral has them
             reasoning += "".join(_texts(content, "thinking"))
             content = "".join(_texts(content, "text"))
-        if isinstance(reasoning, str) and reasoning:
-            self._reasoning.append(reasoning)
-            yield ReasoningDelta(reasoning)
-        if content := content or delta.get("refusal") or "":
-            self._text.append(content)
-            yield TextDelta(content)
+        if isinstance(reasoning, str) and (whole := self._reasoning.add(reasoning)):
+            yield ReasoningDelta(whole)
+        if whole := self._text.add(content or delta.get("refusal") or ""):
+            yield TextDelta(whole)
         for part in delta.get("reasoning_details") or ():
             self._detail(part)
         for part in delta.get("tool_calls") or ():
@@ -131,21 +130,32 @@ class ChatAnswer:
 
     def completed(self) -> Completed:
         calls = tuple(
-            ToolCall(c.id or f"call_{self._serial}_{n}", c.name, c.arguments)
-            for n, c in enumerate(self._calls)
+            ToolCall(call_id, paired(c.name), paired(c.arguments))
+            for c, call_id in zip(
+                self._calls, own_ids([paired(c.id) for c in self._calls], self._serial), strict=True
+            )
         )
         message = Message(
             "assistant",
-            "".join(self._text),
+            str(self._text),
             tool_calls=calls,
-            reasoning="".join(self._reasoning),
-            opaque=pack_opaque(self._details, [c.extra for c in self._calls]),
+            reasoning=str(self._reasoning),
+            opaque=paired(pack_opaque(self._details, [c.extra for c in self._calls])),
         )
         stop: StopReason = _STOPS.get(self._stop, "other")
         if calls and stop in ("end", "other"):
             stop = "tool_calls"
         trace = Trace(route=" ".join(self._route.values()))
         return Completed(message, usage_of(self._usage), stop, self._id, self._model, trace)
+
+
+def own_ids(given: Sequence[str], serial: int) -> list[str]:
+    """The ids of the calls of one answer, each its own: a server may leave them out, or give one twice."""
+    ids: list[str] = []
+    for n, call_id in enumerate(given):
+        own = call_id or f"call_{serial}_{n}"
+        ids.append(f"{own}_{n}" if own in ids else own)
+    return ids
 
 
 class _Call:
