@@ -21,7 +21,7 @@ _TAGS = "[\U000e0000-\U000e007f]+"
 _FLAG_TAGS = "[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 _SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 _JOINER = "\u200d"
-# The same run so many times says nothing new; joiners are judged each by their neighbours.
+# The same run so many times says nothing new.
 _ENOUGH = 400
 _CONCEAL = r"\x1b\[(?:\d+;)*8m"
 _RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]"
@@ -67,8 +67,10 @@ def find(text: str) -> Iterator[Mark]:
     seen: Counter[str] = Counter()
     for start, end in runs(text, present):
         run = text[start:end]
+        # A joiner is judged by its neighbours: it is the same run only among the same ones.
+        run = text[max(0, start - 4) : end + 1] if run == _JOINER else run
         seen[run] += 1
-        if seen[run] <= _ENOUGH or run == _JOINER:
+        if seen[run] <= _ENOUGH:
             yield from _run(text, start, end, paired)
 
 

@@ -60,6 +60,7 @@ class _Reading:
         self._text = text
         self._starts = starts
         self._expression = compiled(shape.regex)
+        self._head: tuple[re.Pattern[str], int] | None = None
         self._bare = 0
         self._words = ""
         self._vain: set[str] | None = set() if len(starts) > _MANY else None
@@ -104,7 +105,8 @@ class _Reading:
     def _heads_in(self, low: int, high: int) -> list[int]:
         """Where one of the heads begins in [low, high], in ascending order."""
         found = []
-        expression, longest = _any_head(self.shape.heads)
+        expression, longest = self._head or _any_head(self.shape.heads)
+        self._head = expression, longest
         while head := expression.search(self._text, low, high + longest):
             low = head.start() + 1
             if low > high + 1:
