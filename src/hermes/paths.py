@@ -54,7 +54,7 @@ def home_problem(home: Home) -> str:
     """Why a home can be no home at all; "" when it is one, or can be made."""
     if not os.path.lexists(home.root) or os.path.isdir(home.root):
         return ""
-    if os.path.islink(home.root):
+    if not os.path.exists(home.root):
         return f"the home {home.root} is a link that leads nowhere; mend it, or set HERMES_HOME to a folder"
     return f"the home {home.root} is not a folder; move it away, or set HERMES_HOME to a folder"
 

@@ -11,12 +11,15 @@ import pytest
 from tests.cli.runner import Done, hermes
 
 
-@pytest.fixture(params=["a link to itself", "a file"])
+@pytest.fixture(params=["a link to itself", "a file", "a link to a file"])
 def strange(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A home in which nothing can be looked up, for root as for anyone."""
     home = tmp_path / "home"
     if request.param == "a file":
         home.write_text("no directory\n")
+    elif request.param == "a link to a file":
+        (tmp_path / "file").write_text("no directory\n")
+        os.symlink("file", home)
     else:
         os.symlink("home", home)
     return home
@@ -26,7 +29,9 @@ def strange(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_every_command_ends_in_the_same_clear_word(strange: Path, command: str) -> None:
     done = hermes(*command.split(), home=strange, cwd=strange.parent)
     what = (
-        "is a link that leads nowhere; mend it" if strange.is_symlink() else "is not a folder; move it away"
+        "is a link that leads nowhere; mend it"
+        if not os.path.exists(strange)
+        else "is not a folder; move it away"
     )
     said = f"Error: the home {strange} {what}, or set HERMES_HOME to a folder\n"
     assert done == Done(1, "", said)

@@ -15,8 +15,8 @@ class PassingStore(SqliteStore):
     """A store over a copy of what is at `kept`, in which all that is new passes away."""
 
     def __init__(self, kept: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="hermes-sessions-")
         self.kept = kept
+        self._folder = _temporary(kept)
         path = os.path.join(self._folder.name, os.path.basename(kept))
         try:
             for end in ("", "-wal"):
@@ -37,3 +37,13 @@ class PassingStore(SqliteStore):
     async def close(self) -> None:
         await super().close()
         self._folder.cleanup()
+
+
+def _temporary(kept: str) -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="hermes-sessions-")
+    except OSError:
+        raise StoreError(
+            f"{os.path.dirname(kept)} cannot be written, nor is there a temporary folder that can; "
+            "set TMPDIR or HERMES_HOME to a folder that can be written"
+        ) from None
