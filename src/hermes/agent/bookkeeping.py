@@ -13,6 +13,11 @@ from hermes.prompt import SystemPrompt
 from hermes.provenance import digest_of
 from hermes.sessions.records import CallRecord, storable
 
+MUCH = 64
+"""More new fragments than this are laid out only when the request is surely on its way."""
+ON_ITS_WAY = 0.05
+"""Seconds until a request is; a model thinks longer."""
+
 
 @dataclass(slots=True)
 class Bookkeeping:
@@ -27,6 +32,7 @@ class Bookkeeping:
     _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the last one noted, and its digest
     _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
     _laying: asyncio.Handle | None = None  # what is done as soon as there is time
+    _asked: int = 0  # fragments of the last request
 
     def take_up(self, calls: Iterable[CallRecord], epoch: int, *, pruned: bool) -> None:
         """Go on behind the calls of a stored session; those of an epoch that is `pruned` have no bytes."""
@@ -37,12 +43,14 @@ class Bookkeeping:
         self.foretelling.past = tuple(call for call in calls if call.epoch == epoch)
 
     def asked(self, n: int, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
-        """Call `n` is about to be made: it is laid out as soon as the store, or the model, is waited for."""
+        """Call `n` is about to be made: it is laid out while the store, or the model, is waited for."""
         if self.foretelling.needs(profile):
             _, head = self._head_of(request, codec, profile)
             call = CallRecord(n, 0, "", head, "", 0, "", 0)
             asked = Asked(call, request, codec, profile, codec.tail(request, profile))
-            self._laying = asyncio.get_running_loop().call_soon(self.foretelling.lay_out, asked)
+            new, self._asked = len(request.fragments) - self._asked, len(request.fragments)
+            wait = 0 if 0 <= new <= MUCH else ON_ITS_WAY
+            self._laying = asyncio.get_running_loop().call_later(wait, self.foretelling.lay_out, asked)
 
     def noted(
         self,
