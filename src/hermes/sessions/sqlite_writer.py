@@ -234,10 +234,7 @@ class Writer:
         self._cursor.execute("RELEASE step")
 
     def _follow(self) -> None:
-        """What follows steps, when all who waited for them were told, until somebody waits again.
-
-        What fails, or is left, is tried after the next step.
-        """
+        """What follows steps, when all who waited for them were told; what fails is tried again later."""
         import apsw
 
         connection = self._connection
@@ -245,11 +242,9 @@ class Writer:
             return
         self._due = False
         with contextlib.suppress(apsw.Error), self._turn:
-            while more := self._slice(connection):
-                if not self._waiting.empty():
-                    break
-            if not more:
-                self._rows = connection.total_changes()
+            while self._slice(connection):
+                pass
+            self._rows = connection.total_changes()
             if self._pages >= PAGES:
                 self._pages = 0
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
