@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes.agent.context_files import Loaded, Reading, load_file
 from hermes.agent.context_kinds import DEFAULT_KINDS, Candidate, ContextKind
+from hermes.agent.hint_folders import kept_out
 from hermes.agent.workdir import Project, find_project
 from hermes.errors import FileRefused
 from hermes.files import is_inside, list_directory
@@ -38,51 +39,6 @@ _FILES = (
     ("agents", "AGENTS.md"),
     ("claude", "CLAUDE.md"),
     ("cursor", ".cursorrules"),
-)
-_VENDOR = frozenset(
-    [
-        ".cache",
-        ".eggs",
-        ".git",
-        ".gradle",
-        ".hg",
-        ".mypy_cache",
-        ".next",
-        ".nox",
-        ".pnpm-store",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".svn",
-        ".terraform",
-        ".tox",
-        ".venv",
-        ".yarn",
-        "__pycache__",
-        "bower_components",
-        "node_modules",
-        "site-packages",
-        "third_party",
-        "vendor",
-        "venv",
-    ]
-)
-_OTHERS = frozenset(
-    [
-        ".agents",
-        ".aider",
-        ".claude",
-        ".clinerules",
-        ".codeium",
-        ".codex",
-        ".continue",
-        ".cursor",
-        ".gemini",
-        ".hermes",
-        ".kiro",
-        ".opencode",
-        ".roo",
-        ".windsurf",
-    ]
 )
 _ID = re.compile(r'<added kind="hint(?: pointer)?" id="([0-9a-f .]+)">')
 
@@ -266,12 +222,7 @@ class SubdirectoryHintTracker:
             return self.barred
         if folder == self._own_home or (self._home and is_inside(folder, self._home)):
             return "it lies in a home folder"
-        for part in folder[len(self.project.root) :].split(os.sep):
-            if part in _VENDOR:
-                return f"what lies under {part} is by others, or made by a tool"
-            if part in _OTHERS:
-                return f"{part} is the folder of another agent"
-        return ""
+        return kept_out(folder[len(self.project.root) :])
 
     def _first(
         self, folder: str, candidates: list[Candidate], notices: list[Notice]
@@ -384,10 +335,10 @@ def tracker_of(sources: Sources, workdir: WorkDir) -> SubdirectoryHintTracker:
         tracker.barred = f"the working directory was chosen by the {workdir.chosen_by}"
     elif config.security.first_use == "deny":
         from hermes.agent.context_kinds import kinds_in_order
-        from hermes.agent.first_use import kept_out
+        from hermes.agent.first_use import kept_out as not_trusted
 
         kinds = kinds_in_order(config.context.kinds)
-        tracker.barred = kept_out(tracker.project, sources.home, config, kinds)[0]
+        tracker.barred = not_trusted(tracker.project, sources.home, config, kinds)[0]
     return tracker
 
 

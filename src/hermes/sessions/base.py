@@ -58,6 +58,10 @@ class ScriptStore(ABC):
         """
 
     @abstractmethod
+    async def index(self) -> None:
+        """Index what a search would not find yet."""
+
+    @abstractmethod
     async def check(self) -> tuple[str, ...]: ...
 
     @abstractmethod
@@ -106,6 +110,7 @@ class ScriptStore(ABC):
         session: str = "",
         roles: Sequence[Role] = (),
     ) -> tuple[Hit, ...]:
+        await self.index()
         return await self.read(lambda: queries.found(self.dialect, query, limit, newest, session, roles))
 
     async def rename(self, session_id: str, title: str) -> None:

@@ -44,6 +44,9 @@ class PostgresStore(ScriptStore):
     async def write(self, make: Making[T], *, durable: bool = True) -> T:
         return await to_its_end(asyncio.ensure_future(self._run(make, durable)))
 
+    async def index(self) -> None:
+        """Words are indexed with their step here."""
+
     async def check(self) -> tuple[str, ...]:
         return await self.read(queries.check)
 

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from hermes.messages import Role
 from hermes.sessions import queries
 from hermes.sessions.base import Making, ScriptStore
-from hermes.sessions.records import Hit
 from hermes.sessions.scripts import Dialect
 from hermes.sessions.search import Query, Term
 from hermes.sessions.sqlite_file import connect, faults, in_words, run
@@ -51,19 +50,10 @@ class SqliteStore(ScriptStore):
     async def write(self, make: Making[T], *, durable: bool = True) -> T:
         return await self._writer.write(make, durable)
 
-    async def search(
-        self,
-        query: str,
-        limit: int = 20,
-        *,
-        newest: bool = False,
-        session: str = "",
-        roles: Sequence[Role] = (),
-    ) -> tuple[Hit, ...]:
+    async def index(self) -> None:
         if await self.read(behind):
             while await self.write(index, durable=False):
                 pass
-        return await super().search(query, limit, newest=newest, session=session, roles=roles)
 
     async def check(self) -> tuple[str, ...]:
         await self.read(queries.check)  # the file is made ready, or its fault is told
