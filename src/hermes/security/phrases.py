@@ -307,8 +307,12 @@ def _follows(text: str, at: int, parts: Sequence[str]) -> int:
     return at
 
 
-# A phrase does not reach over a paragraph, fence, list item, quotation mark or, in running text, a full stop.
-_TORN = r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|]"
+# A phrase does not reach over a paragraph, fence, list item, labelled line, quotation mark, an assignment,
+# an address given in brackets or, in running text, a full stop.
+_TORN = (
+    r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|{}]|(?<!=)=(?!=)"
+    r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?:)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
+)
 _STOP = r"[.!?\u3002;]\s|\u3002"
 _RUNNING = r"[^\W\d_] [^\W\d_]"
 
