@@ -160,7 +160,7 @@ def cache_markers(messages: list[dict[str, Any]]) -> Sequence[Piece]:
     """The messages as they are sent, with marks. They were serialised when each was first sent: not here."""
     frame, fragments, profile = _serialised(_Same(messages))
     marks = place_marks(frame, fragments, profile, MarkPolicy())
-    return with_puts([frame.head, *fragments.joined()], mark_places(frame, fragments, marks))
+    return with_puts([*frame.head, *fragments.joined()], mark_places(frame, fragments, marks))
 
 
 class _Same:

@@ -28,7 +28,7 @@ class Bookkeeping:
 
     foretelling: Foretelling = field(default_factory=Foretelling)
     known: set[str] = field(default_factory=set)
-    _head: tuple[tuple[object, ...], bytes, str] = ((), b"", "")  # made from what, itself, its digest
+    _head: tuple[tuple[object, ...], str] = ((), "")  # the last one noted: made from what, its digest
     _prompt: tuple[SystemPrompt | None, str] = (None, "")  # the last one noted, and its digest
     _noted: tuple[str, str] = ("", "")  # prompt and provider of the last call
     _laying: asyncio.Handle | None = None  # what is done as soon as there is time
@@ -45,8 +45,7 @@ class Bookkeeping:
     def asked(self, n: int, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
         """Call `n` is about to be made: it is laid out while the store, or the model, is waited for."""
         if self.foretelling.needs(profile):
-            _, head = self._head_of(request, codec, profile)
-            call = CallRecord(n, 0, "", head, "", 0, "", 0)
+            call = CallRecord(n, 0, "", self._head_of(request, codec, profile), "", 0, "", 0)
             asked = Asked(call, request, codec, profile, codec.tail(request, profile))
             new, self._asked = len(request.fragments) - self._asked, len(request.fragments)
             wait = 0 if 0 <= new <= MUCH else ON_ITS_WAY
@@ -66,25 +65,26 @@ class Bookkeeping:
             self._laying.cancel()
         tail = codec.tail(request, profile)
         own = b",".join(request.fragments[call.fragments :])  # what only this call had stands before its tail
-        head, digest = self._head_of(request, codec, profile)
+        head = self._head_of(request, codec, profile)
+        if head not in self.known:
+            self._blob(codec.head(request, profile), blobs)
         made_from = self._prompt_of(prompt, blobs)
         before, self._noted = self._noted, (made_from, profile.provider)
         call = replace(
             call,
-            head=self._kept(head, digest, blobs),
+            head=head,
             tail=self._blob((b"," + own if own and call.fragments else own) + tail, blobs),
             prompt=made_from if made_from != before[0] else "",
             provider=profile.provider if profile.provider != before[1] else "",
         )
         return self.foretelling.told(Asked(call, request, codec, profile, tail), prompt)
 
-    def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> tuple[bytes, str]:
-        """A request's head and its digest, made anew only when something in it is another than last time."""
+    def _head_of(self, request: ModelRequest, codec: Codec, profile: ModelProfile) -> str:
+        """The digest of a request's head, made anew only when something in it is another than last time."""
         made_from = (request.system, request.tools, codec, profile)
         if self._head[0] != made_from:
-            head = codec.head(request, profile)
-            self._head = made_from, head, digest_of(head)
-        return self._head[1:]
+            self._head = made_from, digest_of(codec.head(request, profile))
+        return self._head[1]
 
     def _prompt_of(self, prompt: SystemPrompt, blobs: list[bytes]) -> str:
         if self._prompt[0] is not prompt:
@@ -92,10 +92,8 @@ class Bookkeeping:
         return self._prompt[1]
 
     def _blob(self, body: bytes, blobs: list[bytes]) -> str:
-        return self._kept(body, digest_of(body), blobs)
-
-    def _kept(self, body: bytes, digest: str, blobs: list[bytes]) -> str:
         """The digest of bytes; they are stored with this step when they are not yet."""
+        digest = digest_of(body)
         if digest not in self.known:
             self.known.add(digest)
             blobs.append(body)

@@ -11,7 +11,14 @@ from hermes.contracts import ModelProfile
 from hermes.frozen import frozen
 from hermes.messages import Message, ModelRequest, ToolCall, ToolSpec
 from hermes.providers.alternation import opened_by_user
-from hermes.providers.canonical import arguments_json, foreign_json, json_bytes
+from hermes.providers.canonical import (
+    Head,
+    arguments_json,
+    foreign_json,
+    json_bytes,
+    listed_tools,
+    text_blocks,
+)
 
 EMPTY = "(empty)"
 """Stands for a text that is empty, which the provider refuses; part of the wire format."""
@@ -29,21 +36,15 @@ class AnthropicMessages:
     name: str = "anthropic-messages/1"
 
     def head(self, request: ModelRequest, profile: ModelProfile) -> bytes:
-        return self.layout(request, profile)[0]
+        return b"".join(self.layout(request, profile)[0])
 
-    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]:
+    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[Head, tuple[int, ...]]:
         """The head, and the offsets in it at which each system block may take a mark."""
-        head = b"{"
-        if request.tools:
-            head += b'"tools":[' + b",".join(map(_tool, request.tools)) + b"],"
+        opening = listed_tools(request.tools, _tool)
         tiers = [text for text in request.system if text]
-        ends = []
-        for number, text in enumerate(tiers):
-            head += b"," if number else b'"system":['
-            head += b'{"type":"text","text":' + json_bytes(f"\n\n{text}" if number else text)
-            ends.append(len(head))
-            head += b"}"
-        return head + (b'],"messages":[' if tiers else b'"messages":['), tuple(ends)
+        if not tiers:
+            return (opening, b'"messages":['), ()
+        return text_blocks((opening, b'"system":['), tiers, b'],"messages":[')
 
     def fragments(
         self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""

@@ -17,6 +17,7 @@ from hermes.fragments import Fragments, Piece
 from hermes.frozen import frozen
 from hermes.messages import ModelRequest
 from hermes.provenance import Notice
+from hermes.providers.canonical import Head
 from hermes.providers.tokens import estimate_tokens
 
 Puts = tuple[tuple[int, str], ...]
@@ -56,20 +57,22 @@ class Marks:
 class WireCodec(Codec, Protocol):
     """A codec that says where in its head marks may stand."""
 
-    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]: ...
+    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[Head, tuple[int, ...]]: ...
 
 
 @frozen
 class Frame:
     """What all requests of an epoch share: the head, where marks may stand in it, tokens up to each place."""
 
-    head: bytes
+    head: Head
     ends: tuple[int, ...]
     tokens: tuple[int, ...]
 
     @classmethod
     def of(cls, codec: WireCodec, request: ModelRequest, profile: ModelProfile) -> Self:
         head, ends = codec.layout(request, profile)
+        if not ends:
+            return cls(head, ends, ())
         total = sum(estimate_tokens(t.name + t.description + t.parameters, profile) for t in request.tools)
         tokens = []
         for text in filter(None, request.system):
@@ -155,7 +158,7 @@ def place_marks(frame: Frame, fragments: Sequence[bytes], profile: ModelProfile,
 
 def mark_places(frame: Frame, fragments: Fragments, marks: Marks) -> Puts:
     """The marks with their offsets in the body without marks."""
-    begin = len(frame.head)
+    begin = sum(map(len, frame.head))
     found = [(frame.ends[number], mark.decode("ascii")) for number, mark in marks.blocks]
     ends = ((begin + fragments.end(number), mark) for number, mark in marks.fragments)
     return (*found, *((end - len(b"}]}"), mark.decode("ascii")) for end, mark in ends))

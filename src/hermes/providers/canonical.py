@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 
+from hermes.messages import ToolSpec
 from hermes.text import well_formed
 
 _WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -11,6 +14,10 @@ _MARKS = (
     (b'"cache_control":', b'"cache\\u005fcontrol":'),
     (b'"prompt_cache_breakpoint":', b'"prompt\\u005fcache_breakpoint":'),
 )
+
+
+Head = tuple[bytes, ...]
+"""What stands in a body before its messages, in pieces: those that many sessions have are the same objects."""
 
 
 def json_text(value: object) -> str:
@@ -29,6 +36,31 @@ def encoded(text: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError:
         return well_formed(text).encode("utf-8")
+
+
+@lru_cache(maxsize=64)
+def quoted(text: str) -> bytes:
+    """A text as JSON has it, without its quotation marks. The last ones are kept: sessions begin alike."""
+    return json_bytes(text)[1:-1]
+
+
+def text_blocks(
+    opening: Head, texts: Iterable[str], closing: bytes
+) -> tuple[Head, tuple[int, ...]]:
+    """Texts as blocks between two ends, and the offset in all of it at which each block may take a mark."""
+    pieces, ends, at = [*opening], [], sum(map(len, opening))
+    for number, text in enumerate(texts):
+        begin = b',{"type":"text","text":"\\n\\n' if number else b'{"type":"text","text":"'
+        pieces += begin, (said := quoted(text)), b'"}'
+        at += len(begin) + len(said) + 2
+        ends.append(at - 1)
+    return (*pieces, closing), tuple(ends)
+
+
+@lru_cache(maxsize=16)
+def listed_tools(tools: tuple[ToolSpec, ...], entry: Callable[[ToolSpec], bytes]) -> bytes:
+    """The beginning of a body: its tools, if any, each as the `entry` of a wire. The last ones are kept."""
+    return b"{" + (b'"tools":[' + b",".join(map(entry, tools)) + b"]," if tools else b"")
 
 
 def foreign_json(text: str) -> bytes:

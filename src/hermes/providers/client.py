@@ -129,7 +129,7 @@ class HttpModel:
         )
         frame = self._frame(request)
         marks = place_marks(frame, fragments, self.profile, self.policy)
-        body = [frame.head, *fragments.joined(), self.codec.tail(request, self.profile)]
+        body = [*frame.head, *fragments.joined(), self.codec.tail(request, self.profile)]
         return body, mark_places(frame, fragments, marks)
 
     @property

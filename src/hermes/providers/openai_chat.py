@@ -13,7 +13,16 @@ from hermes.frozen import frozen
 from hermes.messages import Message, ModelRequest, ToolCall, ToolSpec
 from hermes.provenance import digest_of
 from hermes.providers.alternation import alternating
-from hermes.providers.canonical import arguments_json, foreign_json, json_bytes, json_text
+from hermes.providers.canonical import (
+    Head,
+    arguments_json,
+    foreign_json,
+    json_bytes,
+    json_text,
+    listed_tools,
+    quoted,
+    text_blocks,
+)
 
 EMPTY = "(empty)"
 """Stands for a text that is empty where a provider refuses empty ones; part of the wire format."""
@@ -45,27 +54,19 @@ class OpenAiChat:
         return "openai-chat/1+reasoning" if self.reasoning else "openai-chat/1"
 
     def head(self, request: ModelRequest, profile: ModelProfile) -> bytes:
-        return self.layout(request, profile)[0]
+        return b"".join(self.layout(request, profile)[0])
 
-    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[bytes, tuple[int, ...]]:
+    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[Head, tuple[int, ...]]:
         """The head, and the offsets in it at which each part of the system message may take a mark."""
-        head = b"{"
-        if request.tools:
-            head += b'"tools":[' + b",".join(map(_tool, request.tools)) + b"],"
-        head += b'"messages":['
+        opening = (listed_tools(request.tools, _tool), b'"messages":[')
         tiers = [text for text in request.system if text]
         if not tiers:
-            return head, ()
-        head += b'{"role":' + json_bytes(profile.instruction_role) + b',"content":'
+            return opening, ()
+        opening += (b'{"role":', json_bytes(profile.instruction_role), b',"content":')
         if not takes_marks(profile.cache):
-            return head + json_bytes("\n\n".join(tiers)) + b"},", ()
-        ends = []
-        for number, text in enumerate(tiers):
-            head += b"," if number else b"["
-            head += b'{"type":"text","text":' + json_bytes(f"\n\n{text}" if number else text)
-            ends.append(len(head))
-            head += b"}"
-        return head + b"]},", tuple(ends)
+            first, *others = map(quoted, tiers)
+            return (*opening, b'"', first, *(p for o in others for p in (b"\\n\\n", o)), b'"},'), ()
+        return text_blocks((*opening, b"["), tiers, b"]},")
 
     def fragments(
         self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""

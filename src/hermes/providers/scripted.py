@@ -153,7 +153,7 @@ class ScriptedModel:
         frame = Frame.of(self.codec, request, self.profile)
         marks = place_marks(frame, fragments, self.profile, self._policy)
         places = mark_places(frame, fragments, marks)
-        body = [frame.head, *fragments.joined(), self.codec.tail(request, self.profile)]
+        body = [*frame.head, *fragments.joined(), self.codec.tail(request, self.profile)]
         return b"".join(body), b"".join(with_puts(body, places)), places
 
     def _compare(self, request: ModelRequest, body: bytes) -> None:

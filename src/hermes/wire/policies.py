@@ -117,7 +117,7 @@ def frame_of(head: bytes, profile: ModelProfile) -> Frame:
             total += estimate_tokens(str(own.get("text", "")).removeprefix("\n\n"), profile)
             ends.append(block.end - 1)
             tokens.append(total)
-    return Frame(head, tuple(ends), tuple(tokens))
+    return Frame((head,), tuple(ends), tuple(tokens))
 
 
 # -- other bodies -----------------------------------------------------------------------------------------
