@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol, Self
+from functools import lru_cache
+from typing import Any, Protocol, Self, TypeVar
 
 from hermes.contracts import ModelProfile
 from hermes.errors import PromptError
@@ -31,6 +32,7 @@ __all__ = [
     "WorkDir",
 ]
 
+T = TypeVar("T")
 SEPARATOR = "\n\n"
 FORMAT = 1
 
@@ -80,19 +82,16 @@ class PromptFacts:
     system_message: str = ""
 
 
-_last: dict[str, str] = {}
+_kept: Callable[[Hashable], Any] = lru_cache(maxsize=256)(lambda value: value)
 
 
-def shared(place: str, text: str) -> str:
-    """The text; where it is equal to the last one of its place, that very object.
+def shared(value: T) -> T:
+    """The value; where one of the last ones was equal to it, that very object.
 
-    Of many sessions in a process most have the same prompt but for a line: its texts are kept once.
+    Of many sessions in a process most have the same prompt but for a line, and the same tools: they are kept
+    once.
     """
-    last = _last.get(place)
-    if last == text:
-        return last
-    _last[place] = text
-    return text
+    return _kept(value)  # type: ignore[no-any-return]
 
 
 @frozen
@@ -108,7 +107,7 @@ class Section:
 
     @classmethod
     def of(cls, slot: str, tier: Tier, passage: Passage) -> Self:
-        return cls(slot, tier, shared(slot, str(passage)), passage.spans, passage.notices, passage.decisions)
+        return cls(slot, tier, str(passage), passage.spans, passage.notices, passage.decisions)
 
     @property
     def passage(self) -> Passage:
@@ -154,33 +153,52 @@ class PromptKey:
 
 @frozen
 class SystemPrompt:
-    """A built prompt. It never changes; `spans` cover `text` without a gap."""
+    """A built prompt. It never changes; `spans` cover `text` without a gap.
+
+    It holds its sections; what follows from them is made when asked for.
+    """
 
     layers: tuple[PromptLayer, ...]
     key: PromptKey
-    spans: tuple[Span, ...]
     digest: str
-    notices: tuple[Notice, ...] = ()
 
     @classmethod
     def assemble(cls, sections: Iterable[Section], facts: PromptFacts, config_digest: str) -> Self:
         """Put sections in order of their tiers, freeze them, and say what they were built from."""
+        model = facts.model
+        key = PromptKey(model.name, model.provider, facts.platform, config_digest, ())
+        return cls.of(sections, key)
+
+    @classmethod
+    def of(cls, sections: Iterable[Section], key: PromptKey) -> Self:
+        """Sections in order of their tiers, and what they were built from; the inputs are named here."""
         given = tuple(sections)
         layers = tuple(PromptLayer(tier, tuple(s for s in given if s.tier is tier)) for tier in Tier)
-        ordered = [s for layer in layers for s in layer.sections]
-        whole = Passage.joined(SEPARATOR, (s.passage for s in ordered))
-        inputs = tuple((s.slot, digest_of(s.text)) for s in ordered if s.text)
-        key = PromptKey(facts.model.name, facts.model.provider, facts.platform, config_digest, inputs)
-        return cls(layers, key, whole.spans, digest_of(str(whole)), whole.notices)
+        said = [s for layer in layers for s in layer.sections if s.text]
+        inputs = tuple((s.slot, digest_of(s.text)) for s in said)
+        key = PromptKey(key.model, key.provider, key.platform, key.config, inputs)
+        return cls(layers, key, digest_of(SEPARATOR.join(s.text for s in said)))
+
+    def shared(self) -> Self:
+        """An equal prompt, of whose sections those that other sessions have too are the same objects."""
+        layers = (PromptLayer(one.tier, tuple(map(shared, one.sections))) for one in self.layers)
+        return type(self)(tuple(map(shared, layers)), self.key, self.digest)
 
     @property
     def text(self) -> str:
-        """The whole of it. Made when asked for: its sections have it already."""
         return SEPARATOR.join(s.text for s in self.sections if s.text)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        return self.passage.spans
 
     @property
     def sections(self) -> tuple[Section, ...]:
         return tuple(s for layer in self.layers for s in layer.sections)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        return tuple(n for s in self.sections for n in s.notices)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -188,7 +206,7 @@ class SystemPrompt:
 
     @property
     def passage(self) -> Passage:
-        return Passage(self.text, self.spans, self.notices, self.decisions)
+        return Passage.joined(SEPARATOR, (s.passage for s in self.sections))
 
     def layer(self, tier: Tier) -> PromptLayer:
         return next(layer for layer in self.layers if layer.tier is tier)
@@ -249,12 +267,12 @@ class SystemPrompt:
         except (ValueError, TypeError, RecursionError) as error:
             raise PromptError(f"not an exported prompt: {error}") from None
         layers = tuple(PromptLayer(tier, tuple(s for s in sections if s.tier is tier)) for tier in Tier)
-        whole = Passage.joined(SEPARATOR, (s.passage for layer in layers for s in layer.sections))
-        if digest_of(str(whole)) != digest:
+        prompt = cls(layers, key, digest)
+        if digest_of(prompt.text) != digest:
             raise PromptError(
                 "the exported prompt does not match its digest; it was changed after it was saved"
             )
-        return cls(layers, key, whole.spans, digest, whole.notices)
+        return prompt
 
 
 def _fields(record: Any) -> dict[str, Any]:
@@ -279,7 +297,7 @@ def _section(data: dict[str, Any]) -> Section:
     return Section(
         data["slot"],
         Tier(data["tier"]),
-        shared(data["slot"], data["text"]),
+        data["text"],
         spans,
         tuple(notice(n) for n in data["notices"]),
         tuple(Decision(**d) for d in data["decisions"]),

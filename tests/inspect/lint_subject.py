@@ -20,7 +20,7 @@ from hermes.provenance import digest_of
 from hermes.security.policy import Policies
 from tests.world import facts, sources, write
 
-NO_PROMPT = SystemPrompt((), PromptKey("", "", "", "", ()), (), digest_of(""))
+NO_PROMPT = SystemPrompt((), PromptKey("", "", "", "", ()), digest_of(""))
 
 
 def count(text: str) -> int:

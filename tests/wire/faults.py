@@ -13,7 +13,7 @@ from hermes.agent.bookkeeping import call_record
 from hermes.contracts import ModelProfile
 from hermes.messages import Annex, Completed, Message, ModelRequest, ToolCall, ToolSpec
 from hermes.prompt import Section, SystemPrompt, Tier
-from hermes.provenance import Origin, Passage, digest_of
+from hermes.provenance import Origin, Passage
 from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.cache_marks import MarkPolicy, WireCodec
 from hermes.tooling import Tool, ToolContext
@@ -65,11 +65,7 @@ def with_plugin(prompt: SystemPrompt, time: str) -> SystemPrompt:
     )
     sections = [s for s in prompt.sections if s.slot != "plugin: clock"]
     sections.insert(1, Section.of("plugin: clock", Tier.STABLE, text))
-    layers = tuple(
-        replace(layer, sections=tuple(s for s in sections if s.tier is layer.tier)) for layer in prompt.layers
-    )
-    whole = Passage.joined("\n\n", (s.passage for layer in layers for s in layer.sections))
-    return replace(prompt, layers=layers, spans=whole.spans, digest=digest_of(str(whole)))
+    return SystemPrompt.of(sections, prompt.key)
 
 
 async def clock_in_a_plugin(rig: Rig) -> None:

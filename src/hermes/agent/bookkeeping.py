@@ -42,6 +42,11 @@ class Bookkeeping:
                 self.known |= {digest for digest in (call.head, call.tail, call.prompt) if digest}
         self.foretelling.past = tuple(call for call in calls if call.epoch == epoch)
 
+    def stores(self, prompt: SystemPrompt, text: str) -> None:
+        """A prompt is stored with its session, as this text."""
+        self._prompt = prompt, digest_of(storable(text))
+        self.known.add(self._prompt[1])
+
     def asked(self, n: int, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
         """Call `n` is about to be made: it is laid out while the store, or the model, is waited for."""
         if self.foretelling.needs(profile):

@@ -50,7 +50,8 @@ class Session:
 
     In an epoch messages and fragments are only added: requests share them.
 
-    `record` is without the prompt and the tools, which stand beside it. `answered` says how many messages, in
+    `record` is without the prompt and the tools, which stand beside it; what other sessions have of them too
+    is held once for all. `answered` says how many messages, in
     how many fragments, the last answered call of the epoch had; `last` is what the last call used, `used_at`
     when it began; `interrupted`, that the last turn of another process did not come to its end.
     """
@@ -77,6 +78,7 @@ class Session:
     _unsaved: Unsaved = field(default_factory=Unsaved)
     _books: Bookkeeping = field(default_factory=Bookkeeping)
     _opening: tuple[SystemPrompt | None, tuple[str, ...], str] = (None, (), "")  # made once for each prompt
+    _stored: tuple[SystemPrompt | None, tuple[ToolSpec, ...]] = (None, ())  # as the store has them
 
     # -- open ---------------------------------------------------------------------------------------------
 
@@ -90,9 +92,10 @@ class Session:
         clock: Clock,
     ) -> Session:
         """A new session, stored before anything is sent."""
-        session = cls(record, prompt, tools, store, clock)
+        session = cls(replace(record, prompt_json="", tools=""), prompt.shared(), shared(tools), store, clock)
         started = Step(record.created, epochs=(EpochRecord(0, "new session", record.created),))
         await store.create(session._whole(), started)
+        session._stored = session.prompt, session.tools
         return session
 
     @classmethod
@@ -102,8 +105,9 @@ class Session:
         if record is None:
             raise StoreError(f"there is no session {session_id}; hermes sessions list shows them")
         tools = tuple(ToolSpec(*entry) for entry in json.loads(record.tools))
-        prompt = SystemPrompt.from_json(record.prompt_json)
-        session = cls(replace(record, prompt_json="", tools="[]"), prompt, tools, store, clock)
+        prompt = SystemPrompt.from_json(record.prompt_json).shared()
+        session = cls(replace(record, prompt_json="", tools=""), prompt, shared(tools), store, clock)
+        session._stored = session.prompt, session.tools
         stored = await store.messages(session_id)
         fragments = await store.fragments(session_id, record.epoch)
         pruned = any(f.gone for f in fragments)
@@ -198,7 +202,7 @@ class Session:
     def _request(self, profile: ModelProfile, max_tokens: int) -> ModelRequest:
         if self._opening[0] is not self.prompt:
             layers = self.prompt.layers
-            texts = tuple(shared(layer.tier, layer.text) for layer in layers)
+            texts = tuple(shared(layer.text) for layer in layers)
             self._opening = self.prompt, texts, layers[0].digest[:32]
         _, system, cache_key = self._opening
         return ModelRequest(
@@ -293,12 +297,14 @@ class Session:
         unsaved, self._unsaved = self._unsaved, Unsaved()
         if not unsaved:
             return
+        stands = self.prompt, self.tools
         at = self.clock().isoformat(timespec="milliseconds")
         try:
             await self.store.commit(self.record.id, unsaved.step(at))
         except StoreError:
             self._unsaved = unsaved.then(self._unsaved)  # nothing is lost: it is stored with the next step
             raise
+        self._stored = stands
 
     async def keep(self) -> tuple[Notice, ...]:
         """`save`, where a store that fails for now stops nobody: what it missed comes later."""
@@ -329,9 +335,10 @@ class Session:
         self._reason = reason
         self.answered, self.last_input = (0, 0), 0
         self._unsent = [(int(m.id[1:]), m) for m in keep]
-        self.prompt = prompt
+        if prompt is not self.prompt:
+            self.prompt = prompt.shared()
         if tools is not None:
-            self.tools = tools
+            self.tools = shared(tools)
         at = self.clock().isoformat(timespec="milliseconds")
         self._unsaved.epochs.append(EpochRecord(number, reason, at))
         state = self._state(carried=[int(m.id[1:]) for m in keep], begins=self.next_seq)
@@ -351,11 +358,15 @@ class Session:
 
     def _change(self, **changes: str | int) -> None:
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
-        self._unsaved.session = self._whole()
+        prompt, tools = self._stored
+        stored = self.prompt is prompt and self.tools is tools
+        self._unsaved.session = self.record if stored else self._whole()
 
     def _whole(self) -> SessionRecord:
-        """The record as it is stored."""
-        return replace(self.record, prompt_json=self.prompt.to_json(), tools=_listed(self.tools))
+        """The record with the prompt and the tools, where the store has others or none."""
+        text = self.prompt.to_json()
+        self._books.stores(self.prompt, text)
+        return replace(self.record, prompt_json=text, tools=_listed(self.tools))
 
 
 def _listed(tools: tuple[ToolSpec, ...]) -> str:

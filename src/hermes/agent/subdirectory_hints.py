@@ -237,7 +237,7 @@ class SubdirectoryHintTracker:
             if _short(candidate.shown) in self._files:
                 return None
             loaded = load_file(candidate, self.project, self.reading, real)
-            if loaded.digest[:12] in self._digests:
+            if self._was_told(loaded):
                 text = f"{candidate.shown} says what was told before; it is not repeated"
                 notices.append(Notice("info", text, Origin(HINT, candidate.path)))
                 return None
@@ -259,7 +259,7 @@ class SubdirectoryHintTracker:
         rest: list[_Found] = []
         room = MAX_CHARS_A_CALL
         for one in sorted(found, key=lambda f: (f.turn, -f.depth)):
-            if one.loaded.digest[:12] in self._digests:
+            if self._was_told(one.loaded):
                 text = f"{one.candidate.shown} says what was told before; it is not repeated"
                 notices.append(Notice("info", text, Origin(HINT, one.candidate.path)))
                 continue
@@ -296,13 +296,19 @@ class SubdirectoryHintTracker:
 
     # -- what was told ------------------------------------------------------------------------------------
 
+    def _was_told(self, loaded: Loaded) -> bool:
+        """Whether a file stands in the prompt already, or was told since."""
+        digest = loaded.digest[:12]
+        sections = self._prompt.sections if digest and self._prompt is not None else ()
+        return digest in self._digests or any(
+            span.origin.digest.startswith(digest) for section in sections for span in section.spans
+        )
+
     def _catch_up(self, conversation: Conversation) -> None:
         """Read what the conversation holds, from where it was read last."""
         if conversation.prompt is not self._prompt or conversation.visible is not self._visible:
             self._forget()
             self._prompt, self._visible, self._read = conversation.prompt, conversation.visible, 0
-            spans = conversation.prompt.spans if conversation.prompt is not None else ()
-            self._digests.update(s.origin.digest[:12] for s in spans if s.origin.digest)
         for message in conversation.visible[self._read :]:
             for annex in message.annex:
                 if annex.kind in (HINT, POINTER) and (found := _ID.match(annex.text)):

@@ -17,7 +17,7 @@ _MARKS = (
 
 
 Head = tuple[bytes, ...]
-"""What stands in a body before its messages, in pieces: those that many sessions have are the same objects."""
+"""What stands in a body before its messages, in pieces; those of many sessions are the same objects."""
 
 
 def json_text(value: object) -> str:
@@ -44,9 +44,7 @@ def quoted(text: str) -> bytes:
     return json_bytes(text)[1:-1]
 
 
-def text_blocks(
-    opening: Head, texts: Iterable[str], closing: bytes
-) -> tuple[Head, tuple[int, ...]]:
+def text_blocks(opening: Head, texts: Iterable[str], closing: bytes) -> tuple[Head, tuple[int, ...]]:
     """Texts as blocks between two ends, and the offset in all of it at which each block may take a mark."""
     pieces, ends, at = [*opening], [], sum(map(len, opening))
     for number, text in enumerate(texts):

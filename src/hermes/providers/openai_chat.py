@@ -58,7 +58,7 @@ class OpenAiChat:
 
     def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[Head, tuple[int, ...]]:
         """The head, and the offsets in it at which each part of the system message may take a mark."""
-        opening = (listed_tools(request.tools, _tool), b'"messages":[')
+        opening: Head = (listed_tools(request.tools, _tool), b'"messages":[')
         tiers = [text for text in request.system if text]
         if not tiers:
             return opening, ()

@@ -21,6 +21,7 @@ class SessionRecord:
 
     `state` is JSON of whatever must survive beside the messages (standing overlays, hints that were seen).
     `parent` is the session it was branched or delegated from. `epoch` is the number of the current one.
+    Empty, `prompt_json` and `tools` are not with it.
     """
 
     id: str
@@ -114,7 +115,8 @@ class EpochRecord:
 class Step:
     """All that one step adds, stored in one durable transaction or not at all.
 
-    `session` is the session from now on, when anything of it changed. `blobs` are heads and tails that
+    `session` is the session from now on, when anything of it changed; its prompt and its tools are as they
+    were where they are empty texts. `blobs` are heads and tails that
     `calls` name by digest; those that are stored already need not be given again. `gone` are digests and
     lengths of those that are kept no longer. `at` is when, ISO 8601.
     """

@@ -74,7 +74,8 @@ _COUNTED = (
 _MESSAGE = "INSERT INTO messages (session, seq, role, text, data) VALUES (?, ?, ?, ?, ?)"
 _CHANGED = (
     "UPDATE sessions SET title = ?, title_key = ?, platform = ?, model = ?, provider = ?, codec = ?,"
-    " parent = ?, epoch = ?, state = ?, prompt = ?, tools = ? WHERE key = ?"
+    " parent = ?, epoch = ?, state = ?, prompt = coalesce(?, prompt), tools = coalesce(?, tools)"
+    " WHERE key = ?"
 )
 
 
@@ -222,6 +223,14 @@ def _add_blob(key: int, body: bytes) -> Script[tuple[str, int]]:
     return digest, int(rows[0][0])
 
 
+def _add_text(key: int, text: str) -> Script[int | None]:
+    """Where a text is stored; None for an empty one."""
+    if not text:
+        return None
+    _, place = yield from _add_blob(key, storable(text).encode())
+    return place
+
+
 def _add_calls(key: int, calls: tuple[CallRecord, ...], stored: dict[str, int]) -> Script[None]:
     for c in calls:
         if c.head not in stored or c.tail not in stored:
@@ -250,8 +259,8 @@ def _add_calls(key: int, calls: tuple[CallRecord, ...], stored: dict[str, int]) 
 def _change(key: int, session_id: str, session: SessionRecord) -> Script[None]:
     if session.id != session_id:
         raise StoreError(f"a step of session {session_id} brings the session {session.id}")
-    _, prompt = yield from _add_blob(key, storable(session.prompt_json).encode())
-    _, tools = yield from _add_blob(key, storable(session.tools).encode())
+    prompt = yield from _add_text(key, session.prompt_json)
+    tools = yield from _add_text(key, session.tools)
     title = storable(session.title)
     names = (session.platform, session.model, session.provider, session.codec, session.parent)
     yield (
@@ -278,7 +287,7 @@ def get(session_id: str) -> Script[SessionRecord | None]:
     )
     if not rows:
         return None
-    prompt, tools = (unpack(body).decode() for body in rows[0][9:11])
+    prompt, tools = (unpack(body).decode() if body else "" for body in rows[0][9:11])
     return SessionRecord(*(*rows[0][:9], prompt, tools, rows[0][11]))
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from hermes.prompt import SEPARATOR, PromptLayer, Section, SystemPrompt, Tier
-from hermes.provenance import Passage, digest_of
+from hermes.prompt import Section, SystemPrompt
 
 SESSION_LINE = "session line"
 
@@ -21,11 +18,7 @@ def renewed(frozen: SystemPrompt, current: SystemPrompt) -> SystemPrompt:
     sections = tuple(_either(before.get(s.slot), s) for s in current.sections)
     if [s.text for s in sections if s.text] == [s.text for s in frozen.sections if s.text]:
         return frozen
-    layers = tuple(PromptLayer(tier, tuple(s for s in sections if s.tier is tier)) for tier in Tier)
-    whole = Passage.joined(SEPARATOR, (s.passage for s in sections))
-    inputs = tuple((s.slot, digest_of(s.text)) for s in sections if s.text)
-    key = replace(current.key, inputs=inputs)
-    return SystemPrompt(layers, key, whole.spans, digest_of(str(whole)), whole.notices)
+    return SystemPrompt.of(sections, current.key)
 
 
 def _either(before: Section | None, now: Section) -> Section:
