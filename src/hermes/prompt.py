@@ -230,23 +230,19 @@ class SystemPrompt:
         With an indent it is for people to read; without, it is all ASCII, so that one ideograph does not
         double what it takes in memory. So it is, too, where a file's name is no text that can be encoded.
         """
-        import json
-
+        if indent is None:
+            return b"".join(self.json_pieces()).decode("ascii")
         body = {"format": FORMAT, "key": self.key, "digest": self.digest, "sections": self.sections}
-        separators = (",", ":") if indent is None else None
+        text = _json(body, indent=indent)
+        return text if well_formed(text) == text else _json(body, indent=indent, ascii_only=True)
 
-        def as_text(ascii_only: bool) -> str:
-            return json.dumps(
-                body,
-                ensure_ascii=ascii_only,
-                sort_keys=True,
-                indent=indent,
-                separators=separators,
-                default=_fields,
-            )
-
-        text = as_text(ascii_only=indent is None)
-        return text if well_formed(text) == text else as_text(ascii_only=True)
+    def json_pieces(self) -> tuple[bytes, ...]:
+        """The form without an indent, in pieces. What many prompts have is the same piece."""
+        opening = _json({"digest": self.digest, "format": FORMAT, "key": self.key})[:-1] + ',"sections":['
+        pieces = [opening.encode("ascii")]
+        for number, section in enumerate(self.sections):
+            pieces += (b",", _section_json(section)) if number else (_section_json(section),)
+        return (*pieces, b"]}")
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -273,6 +269,24 @@ class SystemPrompt:
                 "the exported prompt does not match its digest; it was changed after it was saved"
             )
         return prompt
+
+
+def _json(value: object, *, indent: int | None = None, ascii_only: bool | None = None) -> str:
+    import json
+
+    return json.dumps(
+        value,
+        ensure_ascii=indent is None if ascii_only is None else ascii_only,
+        sort_keys=True,
+        indent=indent,
+        separators=(",", ":") if indent is None else None,
+        default=_fields,
+    )
+
+
+@lru_cache(maxsize=64)
+def _section_json(section: Section) -> bytes:
+    return _json(section).encode("ascii")
 
 
 def _fields(record: Any) -> dict[str, Any]:

@@ -29,6 +29,7 @@ __all__ = [
     "Verdict",
     "as_data",
     "digest_of",
+    "digest_of_pieces",
     "line_by_line",
     "span_at",
 ]
@@ -102,6 +103,14 @@ def digest_of(data: str | bytes) -> str:
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
     return hashlib.sha256(data).hexdigest()
+
+
+def digest_of_pieces(pieces: Iterable[bytes]) -> str:
+    """The digest of bytes that come in pieces: that of all of them joined."""
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 class Passage(str):

@@ -10,8 +10,8 @@ from hermes.agent.foretelling import Asked, Foretelling
 from hermes.contracts import Codec, ModelProfile
 from hermes.messages import Completed, ModelRequest
 from hermes.prompt import SystemPrompt
-from hermes.provenance import digest_of
-from hermes.sessions.records import CallRecord, storable
+from hermes.provenance import digest_of, digest_of_pieces
+from hermes.sessions.records import CallRecord
 
 MUCH = 64
 """More new fragments than this are laid out only when the request is surely on its way."""
@@ -42,9 +42,9 @@ class Bookkeeping:
                 self.known |= {digest for digest in (call.head, call.tail, call.prompt) if digest}
         self.foretelling.past = tuple(call for call in calls if call.epoch == epoch)
 
-    def stores(self, prompt: SystemPrompt, text: str) -> None:
-        """A prompt is stored with its session, as this text."""
-        self._prompt = prompt, digest_of(storable(text))
+    def stores(self, prompt: SystemPrompt, pieces: tuple[bytes, ...]) -> None:
+        """A prompt is stored with its session, in these pieces."""
+        self._prompt = prompt, digest_of_pieces(pieces)
         self.known.add(self._prompt[1])
 
     def asked(self, n: int, request: ModelRequest, codec: Codec, profile: ModelProfile) -> None:
@@ -93,7 +93,7 @@ class Bookkeeping:
 
     def _prompt_of(self, prompt: SystemPrompt, blobs: list[bytes]) -> str:
         if self._prompt[0] is not prompt:
-            self._prompt = prompt, self._blob(storable(prompt.to_json()).encode(), blobs)
+            self._prompt = prompt, self._blob(prompt.to_json().encode(), blobs)
         return self._prompt[1]
 
     def _blob(self, body: bytes, blobs: list[bytes]) -> str:

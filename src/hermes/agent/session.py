@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hermes.agent.bookkeeping import Bookkeeping
@@ -93,8 +94,9 @@ class Session:
     ) -> Session:
         """A new session, stored before anything is sent."""
         session = cls(replace(record, prompt_json="", tools=""), prompt.shared(), shared(tools), store, clock)
-        started = Step(record.created, epochs=(EpochRecord(0, "new session", record.created),))
-        await store.create(session._whole(), started)
+        epochs = (EpochRecord(0, "new session", record.created),)
+        made = session._made()
+        await store.create(session._recorded(), Step(record.created, epochs=epochs, prompt=made))
         session._stored = session.prompt, session.tools
         return session
 
@@ -358,16 +360,22 @@ class Session:
 
     def _change(self, **changes: str | int) -> None:
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
-        prompt, tools = self._stored
-        stored = self.prompt is prompt and self.tools is tools
-        self._unsaved.session = self.record if stored else self._whole()
+        self._unsaved.session = self._recorded()
+        if self.prompt is not self._stored[0]:
+            self._unsaved.prompt = self._made()
 
-    def _whole(self) -> SessionRecord:
-        """The record with the prompt and the tools, where the store has others or none."""
-        text = self.prompt.to_json()
-        self._books.stores(self.prompt, text)
-        return replace(self.record, prompt_json=text, tools=_listed(self.tools))
+    def _recorded(self) -> SessionRecord:
+        """The record, with the tools where the store has others."""
+        stored = self._stored[0] is not None and self.tools is self._stored[1]
+        return self.record if stored else replace(self.record, tools=_listed(self.tools))
+
+    def _made(self) -> tuple[bytes, ...]:
+        """The prompt as it is stored."""
+        pieces = self.prompt.json_pieces()
+        self._books.stores(self.prompt, pieces)
+        return pieces
 
 
+@lru_cache(maxsize=16)
 def _listed(tools: tuple[ToolSpec, ...]) -> str:
     return json.dumps([[t.name, t.description, t.parameters] for t in tools], ensure_ascii=False)

@@ -9,7 +9,7 @@ from hermes.sessions.records import CallRecord, EpochRecord, Fragment, SessionRe
 
 @dataclass(slots=True)
 class Unsaved:
-    """Everything new since the last step; `session` is its record when that changed."""
+    """Everything new since the last step. `session` is its record, if that changed, `prompt` a new prompt."""
 
     messages: list[StoredMessage] = field(default_factory=list)
     fragments: list[Fragment] = field(default_factory=list)
@@ -17,6 +17,7 @@ class Unsaved:
     epochs: list[EpochRecord] = field(default_factory=list)
     blobs: list[bytes] = field(default_factory=list)
     session: SessionRecord | None = None
+    prompt: tuple[bytes, ...] = ()
 
     def __bool__(self) -> bool:
         new = self.messages or self.fragments or self.calls or self.epochs or self.blobs or self.session
@@ -32,6 +33,7 @@ class Unsaved:
             tuple(self.epochs),
             tuple(self.blobs),
             self.session,
+            prompt=self.prompt,
         )
 
     def then(self, later: Unsaved) -> Unsaved:
@@ -43,4 +45,5 @@ class Unsaved:
             self.epochs + later.epochs,
             self.blobs + later.blobs,
             later.session or self.session,
+            later.prompt or self.prompt,
         )

@@ -65,13 +65,19 @@ def pack(body: bytes, texts: Sequence[str] = ()) -> bytes:
         quoted = compact(text).encode()
         if 0 <= len(body) - len(quoted) < FRAME and (start := body.find(quoted)) >= 0:
             return _AROUND + bytes((place, start)) + body[:start] + body[start + len(quoted) :]
+    return deflated((body,), texts)
+
+
+def deflated(pieces: Sequence[bytes], texts: Sequence[str] = ()) -> bytes:
+    """Bytes that come in pieces made short; `unpack` gives them back in one."""
+    length = sum(map(len, pieces))
     known = "".join(texts).encode()
     # The dictionary is all that a deflate window reaches; a small memory level is quicker to set up.
     # What a session begins with is long, and waited for: a tenth more bytes, in a quarter of the time.
-    level, memory = (1 if len(body) > LONG else 6), (5 if len(body) < 4096 else 8)
+    level, memory = (1 if length > LONG else 6), (5 if length < 4096 else 8)
     deflate = zlib.compressobj(level, zlib.DEFLATED, -15, memory, zdict=known[-32768:])
-    packed = deflate.compress(body) + deflate.flush()
-    return _DEFLATED + packed if len(packed) < len(body) else _RAW + body
+    packed = b"".join((*map(deflate.compress, pieces), deflate.flush()))
+    return _DEFLATED + packed if len(packed) < length else _RAW + b"".join(pieces)
 
 
 def stub(digest: str, length: int) -> bytes:

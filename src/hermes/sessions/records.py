@@ -116,7 +116,8 @@ class Step:
     """All that one step adds, stored in one durable transaction or not at all.
 
     `session` is the session from now on, when anything of it changed; its prompt and its tools are as they
-    were where they are empty texts. `blobs` are heads and tails that
+    were where they are empty texts. `prompt` is the JSON of the prompt from now on, in pieces, when it is
+    another and not with the `session`. `blobs` are heads and tails that
     `calls` name by digest; those that are stored already need not be given again. `gone` are digests and
     lengths of those that are kept no longer. `at` is when, ISO 8601.
     """
@@ -129,6 +130,7 @@ class Step:
     blobs: tuple[bytes, ...] = ()
     session: SessionRecord | None = None
     gone: tuple[tuple[str, int], ...] = ()
+    prompt: tuple[bytes, ...] = ()
 
 
 @frozen

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from hermes.errors import SessionBusy, StoreError
 from hermes.messages import Role, Usage
-from hermes.provenance import digest_of
+from hermes.provenance import digest_of_pieces
 from hermes.sessions.coding import (
     GONE,
     NEAR,
     compact,
+    deflated,
     message_data,
     message_from,
     pack,
@@ -98,6 +99,7 @@ def create(dialect: Dialect, session: SessionRecord, step: Step | None) -> Scrip
         step.blobs,
         step.session or session,
         step.gone,
+        step.prompt,
     )
     yield from commit(dialect, session.id, whole)
 
@@ -113,7 +115,7 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
     yield from _add_fragments(key, step.fragments, texts)
     stored = {}
     for blob in step.blobs:
-        digest, place = yield from _add_blob(key, blob)
+        digest, place = yield from _add_blob(key, (blob,))
         stored[digest] = place
     for digest, length in step.gone:
         yield (
@@ -123,6 +125,9 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
     yield from _add_calls(key, step.calls, stored)
     if step.session:
         yield from _change(key, session_id, step.session)
+    if step.prompt:
+        _, place = yield from _add_blob(key, step.prompt)
+        yield "UPDATE sessions SET prompt = ? WHERE key = ?", (place, key)
 
 
 def _go_on(session_id: str, step: Step) -> Script[int]:
@@ -206,19 +211,19 @@ def _near(first: int, last: int) -> range:
     return range(first, last + 1 if last - first < NEAR else first)
 
 
-def _add_blob(key: int, body: bytes) -> Script[tuple[str, int]]:
+def _add_blob(key: int, pieces: Sequence[bytes]) -> Script[tuple[str, int]]:
     """The digest of some bytes, and where they are stored."""
-    digest = digest_of(body)
+    digest = digest_of_pieces(pieces)
     rows = yield (
         "SELECT key, substr(body, 1, 1) FROM blobs WHERE session = ? AND digest = ?",
         (key, digest),
     )
     if rows and rows[0][1] == GONE:  # it is sent again
-        yield "UPDATE blobs SET body = ? WHERE key = ?", (pack(body), rows[0][0])
+        yield "UPDATE blobs SET body = ? WHERE key = ?", (deflated(pieces), rows[0][0])
     if not rows:
         rows = yield (
             "INSERT INTO blobs (session, digest, body) VALUES (?, ?, ?) RETURNING key",
-            (key, digest, pack(body)),
+            (key, digest, deflated(pieces)),
         )
     return digest, int(rows[0][0])
 
@@ -227,7 +232,7 @@ def _add_text(key: int, text: str) -> Script[int | None]:
     """Where a text is stored; None for an empty one."""
     if not text:
         return None
-    _, place = yield from _add_blob(key, storable(text).encode())
+    _, place = yield from _add_blob(key, (storable(text).encode(),))
     return place
 
 

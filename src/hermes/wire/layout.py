@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import sys
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import takewhile
 
 from hermes.fragments import Fragments, Sent
+from hermes.providers.accounting import common_length
 from hermes.wire.blocks import Block, fragment_blocks, head_blocks
 from hermes.wire.request import Wire, settings_of
 
 Measure = Callable[[Block], float]
 """Tokens of a block, as a number that may be broken."""
 
+DIGEST = 16
+"""Bytes of a digest."""
 FOR_ALL = ("speed", "response_format")
 FOR_MESSAGES = ("tool_choice", "thinking", "output_config", "reasoning_effort")
 ORDERED = FOR_ALL + FOR_MESSAGES
@@ -36,20 +38,21 @@ def _numbers() -> array[int]:
 class Layout:
     """All blocks of a request, in the order in which a provider reads them.
 
-    For block `i`: `digests[i]` stands for everything up to its end, `sums[i]` is its tokens and those of all
-    before, `positions[i]` how far it is in positions, `ends[i]` where it ends in the body without marks.
-    `fresh` is the first block that the request before did not have. With `chunk` a block of more bytes counts
-    as several, each of so many: for caches that keep a part of a block.
+    They are counted in parts: with a `chunk` a block of more bytes is several parts of so many each, for a
+    cache that keeps a part of a block; else each is one. `fresh` is the first part that the request before
+    did not have. A session holds one as long as it lives: of a part it is a digest, all else of blocks.
     """
 
     measure: Measure
     chunk: int = 0
-    digests: list[bytes] = field(default_factory=list)
-    sums: array[float] = field(default_factory=_floats)
-    positions: array[int] = field(default_factory=_numbers)
-    ends: array[int] = field(default_factory=_numbers)
     fresh: int = 0
     head_id: str = ""
+    _digests: bytearray = field(default_factory=bytearray)  # of everything up to the end of each part
+    _firsts: array[int] = field(default_factory=_numbers)  # parts before each block
+    _sizes: array[int] = field(default_factory=_numbers)
+    _sums: array[float] = field(default_factory=_floats)  # tokens up to the end of each block
+    _positions: array[int] = field(default_factory=_numbers)
+    _ends: array[int] = field(default_factory=_numbers)  # in the body without marks
     _runs: list[str] = field(default_factory=list)
     _roles: list[str] = field(default_factory=list)
     _seed: bytes = b""
@@ -59,7 +62,25 @@ class Layout:
     _counts: array[int] = field(default_factory=_numbers)  # blocks before each fragment
 
     def __len__(self) -> int:
-        return len(self.digests)
+        return len(self._digests) // DIGEST
+
+    def digest(self, at: int) -> bytes:
+        """What stands for everything up to the end of a part."""
+        return bytes(self._digests[at * DIGEST : (at + 1) * DIGEST])
+
+    def measured(self, at: int) -> float:
+        """Tokens of a part and of all before it."""
+        block = self._block(at)
+        before, size = self._sums[block - 1] if block else 0.0, self._sizes[block]
+        done = min((at - self._firsts[block] + 1) * self.chunk, size) if self.chunk else size
+        return before + (self._sums[block] - before) * (done / size if size else 1)
+
+    def position(self, at: int) -> int:
+        """How far a part is in the positions that a provider counts."""
+        return self._positions[self._block(at)]
+
+    def _block(self, at: int) -> int:
+        return bisect_right(self._firsts, at) - 1
 
     def take(self, wire: Wire) -> None:
         """Become the layout of a request."""
@@ -69,7 +90,7 @@ class Layout:
         unmoved = same_head and settings == self._settings
         same = fragments.shared(self._fragments) if unmoved else 0
         kept = 0 if not same_head else len(self) if same == len(self._fragments) else self._counts[same]
-        before = self.digests[kept:]
+        before = bytes(self._digests[kept * DIGEST :])
         if not same_head:
             self._cut(0)
             self._seed, self.head_id, self._length = seed, wire.head_id, len(wire.head)
@@ -86,51 +107,57 @@ class Layout:
             self._add(fragment_blocks(fragment), at, piece)
             at += len(fragment) + 1
         self._fragments = fragments
-        pairs = zip(before, self.digests[kept:], strict=False)
-        self.fresh = kept + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        self.fresh = kept + common_length(before, bytes(self._digests[kept * DIGEST :])) // DIGEST
 
     def knows_head(self, wire: Wire) -> bool:
         """Whether a request begins with the head of the one before, under the same settings."""
         return (wire.head_id, seed_of(wire, FOR_ALL)) == (self.head_id, self._seed)
 
     def block_at(self, offset: int) -> int:
-        """The block that holds a mark, or a byte, at this offset of the body without marks."""
-        return min(bisect_left(self.ends, offset), len(self) - 1)
+        """The last part of the block that holds a mark, or a byte, at an offset of the body without marks."""
+        behind = bisect_left(self._ends, offset) + 1
+        return (self._firsts[behind] if behind < len(self._firsts) else len(self)) - 1
 
     def has(self, digest: bytes, at: int) -> bool:
-        """Whether a prefix of so many blocks, less one, is still the beginning of this request."""
-        return 0 <= at < len(self.digests) and self.digests[at] == digest
+        """Whether a prefix of so many parts, less one, is still the beginning of this request."""
+        return 0 <= at < len(self) and self.digest(at) == digest
 
     def answered(self, at: int) -> bool:
-        """Whether a model's answer follows a block: then the request that ended there was over before."""
-        return at + 1 < len(self) and self._roles[at + 1] == "assistant"
+        """Whether a model's answer follows a part: then the request that ended there was over before."""
+        return at + 1 < len(self) and self._roles[self._block(at + 1)] == "assistant"
 
     def _cut(self, count: int) -> None:
-        for column in (self.digests, self.sums, self.positions, self.ends, self._runs, self._roles):
-            del column[count:]
+        """Keep the first so many parts, of whole blocks."""
+        blocks = bisect_left(self._firsts, count)
+        del self._digests[count * DIGEST :]
+        columns = (self._firsts, self._sizes, self._sums, self._positions, self._ends)
+        for column in (*columns, self._runs, self._roles):
+            del column[blocks:]
 
     def _add(self, blocks: tuple[Block, ...], at: int, piece: int) -> None:
-        digest = self.digests[-1] if self.digests else self._seed
+        digest = self.digest(len(self) - 1) if self._digests else self._seed
         if piece == 0:
-            digest = blake2b(digest + self._settings, digest_size=16).digest()
-        total = self.sums[-1] if self.digests else 0.0
-        position = self.positions[-1] if self.digests else 0
-        run = self._runs[-1] if self.digests else ""
+            digest = blake2b(digest + self._settings, digest_size=DIGEST).digest()
+        total = self._sums[-1] if self._sums else 0.0
+        position = self._positions[-1] if self._positions else 0
+        run = self._runs[-1] if self._runs else ""
         for block in blocks:
             position += not block.run or block.run != run
             run = block.run
-            weight, size = self.measure(block), len(block.raw)
+            total += self.measure(block)
+            size, role = len(block.raw), block.role.encode() + b"\0"
+            self._firsts.append(len(self))
+            self._sizes.append(size)
+            self._sums.append(total)
+            self._positions.append(position)
+            self._ends.append(at + block.end)
+            self._runs.append(run)
+            self._roles.append(sys.intern(block.role))
             step = self.chunk or size or 1
             for begin in range(0, size or 1, step):
                 part = block.raw[begin : begin + step]
-                digest = blake2b(digest + block.role.encode() + b"\0" + part, digest_size=16).digest()
-                total += weight * len(part) / size if size else weight
-                self.digests.append(digest)
-                self.sums.append(total)
-                self.positions.append(position)
-                self.ends.append(at + block.end - max(size - begin - len(part), 0))
-                self._runs.append(run)
-                self._roles.append(sys.intern(block.role))
+                digest = blake2b(digest + role + part, digest_size=DIGEST).digest()
+                self._digests += digest
 
 
 def seed_of(wire: Wire, names: tuple[str, ...]) -> bytes:

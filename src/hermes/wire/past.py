@@ -80,4 +80,5 @@ def factor_of(calls: Iterable[Wire], profile_for: ProfileFor) -> float:
         return 1.0
     layout = Layout(measure_for(profile_for(longest.model, longest.provider)))
     layout.take(longest)
-    return longest.usage.input / layout.sums[-1] if len(layout) and layout.sums[-1] else 1.0
+    weight = layout.measured(len(layout) - 1) if len(layout) else 0.0
+    return longest.usage.input / weight if weight else 1.0

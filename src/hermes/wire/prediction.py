@@ -143,21 +143,21 @@ class Forecaster:
         why: Expectation = "race"
         for mark, _ in marks:
             for at in range(mark, -1, -1):
-                if layout.positions[at] <= layout.positions[mark] - reach:
+                if layout.position(at) <= layout.position(mark) - reach:
                     break
-                entry = self._entries.get(layout.digests[at])
+                entry = self._entries.get(layout.digest(at))
                 if entry is None or wire.at >= entry.until:
                     continue
                 if self._ready(entry, wire.at):
                     best = max(best, at)
                     break
                 waiting = max(waiting, at)
-        self._best = layout.digests[best] if best >= 0 else b""
+        self._best = layout.digest(best) if best >= 0 else b""
         read = self._entries[self._best].tokens if best >= 0 else 0
         written = max((t for m, _ in marks if (t := self.tokens(m)) >= least), default=0)
         write = max(written - read, 0)
         if waiting > best:
-            entry = self._entries[layout.digests[waiting]]
+            entry = self._entries[layout.digest(waiting)]
             ideal, limit, found = entry.tokens, 0, entry.ready - wire.at
         else:
             ideal, why, limit, found = self._why(wire, best, reach, marks)
@@ -188,7 +188,7 @@ class Forecaster:
             used = entry.until - entry.seconds
             return entry.tokens, "expired", int(entry.seconds), wire.at - used
         elif behind >= 0:
-            apart = self.layout.positions[behind] - self.layout.positions[at]
+            apart = self.layout.position(behind) - self.layout.position(at)
             return entry.tokens, "look-back", reach, float(apart)
         else:
             why = "unmarked"
@@ -242,7 +242,7 @@ class Forecaster:
             self._tips = [t for t in self._tips if not layout.has(t.digest, t.at)]
             self._tips = self._tips[1 - TIPS :]
             place = len(self._tips) - (wire.aside and bool(self._tips))  # the last is the conversation's own
-            self._tips.insert(place, _Tip(layout.digests[last], last, ready, told))
+            self._tips.insert(place, _Tip(layout.digest(last), last, ready, told))
 
     def _settle_marks(self, wire: Wire, usage: Usage, ready: float) -> None:
         least = self.rules.minimum_tokens or 0
@@ -257,7 +257,7 @@ class Forecaster:
             tokens = self.tokens(mark)
             if tokens < least or tokens > cached + max(cached // 50, 16) * (not self.exact):
                 continue
-            digest = self.layout.digests[mark]
+            digest = self.layout.digest(mark)
             kept = self._entries.pop(digest, None)  # the last used stands last
             entry = _Entry(mark, tokens, wire.at + seconds, ready, seconds)
             if kept and kept.until > wire.at:
@@ -275,21 +275,22 @@ class Forecaster:
 
     def tokens(self, block: int) -> int:
         """Tokens up to the end of a block, as near to the provider's own count as is known."""
-        if block < 0 or not self.layout.sums:
+        if block < 0 or not len(self.layout):
             return 0
-        sums = self.layout.sums
+        measured = self.layout.measured
         if self.exact:
-            return int(sums[block])
+            return int(measured(block))
         at = bisect_right(self._anchors, (block, 1 << 62)) - 1
         below, told = self._anchors[at] if at >= 0 else (-1, 0)
         if below == block:
             return told
-        base = sums[below] if below >= 0 else 0.0
+        base = measured(below) if below >= 0 else 0.0
         scale = self._scale
         if at + 1 < len(self._anchors):
             above, upper = self._anchors[at + 1]
-            scale = (upper - told) / (sums[above] - base) if sums[above] > base else scale
-        return round(told + (sums[block] - base) * scale)
+            weight = measured(above) - base
+            scale = (upper - told) / weight if weight > 0 else scale
+        return round(told + (measured(block) - base) * scale)
 
     def _anchor(self, block: int, told: int) -> None:
         if not told:
@@ -299,8 +300,8 @@ class Forecaster:
             self._anchors[at] = (block, told)
         else:
             self._anchors.insert(at, (block, told))
-        if self.layout.sums[block]:
-            self._scale = told / self.layout.sums[block]
+        if weight := self.layout.measured(block):
+            self._scale = told / weight
 
 
 def _near(told: int, estimate: int) -> bool:
