@@ -34,6 +34,7 @@ _OPENERS = {
 }
 _CLOSERS = "\u202c\u2069"
 _OVERRIDES = "\u202d\u202e"
+_CONTROLS = "[\u202a-\u202e\u2066-\u2069]"
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
 _DIRECTION = frozenset((*_OPENERS, *_CLOSERS, *_OVERRIDES, *_DIRECTION_MARKS))
 _JOINS = "\u200b\u200c\u200d"
@@ -93,7 +94,11 @@ def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Ma
             "a run of variation selectors carries data",
         )
         return
+    judged: set[tuple[str, bool]] = set()
     for at in range(start, end):
+        if (key := (text[at], at in paired)) in judged:
+            continue
+        judged.add(key)
         severity, why = _judge(text, at, start, end, paired)
         if why:
             yield _named(text[at], severity, at, end, _around(text, start, end), why)
@@ -179,15 +184,13 @@ def _paired(text: str) -> frozenset[int]:
         stack: list[tuple[str, int]] = []
         pairs: list[int] = []
         sound = True
-        for offset, letter in enumerate(line):
+        for match in compiled(_CONTROLS).finditer(line):
+            letter, offset = match[0], at + match.start()
             if letter in _OPENERS:
-                stack.append((_OPENERS[letter], at + offset))
-            elif letter in _CLOSERS:
-                if stack and stack[-1][0] == letter:
-                    pairs += (stack.pop()[1], at + offset)
-                else:
-                    sound = False
-            elif letter in _OVERRIDES:
+                stack.append((_OPENERS[letter], offset))
+            elif stack and stack[-1][0] == letter:
+                pairs += (stack.pop()[1], offset)
+            else:
                 sound = False
         if sound and not stack and pairs and compiled(_RTL).search(line):
             good.update(pairs)

@@ -1,7 +1,8 @@
 """The text as a model reads it: one case, one alphabet, nothing invisible, mark-up inside words undone.
 
-A `View` remembers for every offset where it came from, so that a finding always points into the original.
-Most characters are replaced one for one; only what appears, disappears or shrinks costs an entry in the map.
+A `View` knows for every offset where it came from, so that a finding always points into the original. Most
+characters are replaced one for one; what disappears is counted when somebody asks for the way back; only what
+is put in costs an entry in a map.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 from hermes.frozen import frozen
 from hermes.security.expressions import compiled
@@ -38,32 +40,72 @@ _DRESS = (
 _SMALL_I_WITH_DOT, _FINAL_SIGMA = "\u0130", "\u03a3"
 
 
+class _Without:
+    """The way back from a text that lost letters: told from how many of each block stayed."""
+
+    _BLOCK = 256
+
+    def __init__(self, text: str, lost: Sequence[str]) -> None:
+        self._text, self._lost = text, lost
+
+    @cached_property
+    def _marked(self) -> bytes:
+        """A byte for each letter of the longer text: NUL where it was lost."""
+        marked = self._text.replace("\0", " ")
+        for letter in self._lost:
+            marked = marked.replace(letter, "\0")
+        return narrow(marked)
+
+    @cached_property
+    def _stayed(self) -> list[int]:
+        """How many letters stayed before each block."""
+        marked, size = self._marked, self._BLOCK
+        blocks = range(0, len(marked), size)
+        stayed = [min(size, len(marked) - at) - marked.count(0, at, at + size) for at in blocks]
+        return [0, *accumulate(stayed)]
+
+    def back(self, offset: int) -> int:
+        """Where the letter at `offset` of the shorter text stands in the longer one."""
+        block = bisect_right(self._stayed, offset) - 1
+        if block == len(self._stayed) - 1:
+            return len(self._text)
+        at, left = block * self._BLOCK, offset - self._stayed[block]
+        while left or not self._marked[at]:
+            left -= self._marked[at] != 0
+            at += 1
+        return at
+
+
 @frozen
 class View:
-    """A reading of a text, with the way back. `starts` are offsets in the view, `origins` in the original."""
+    """A reading of a text, with the way back.
+
+    `starts` are offsets in the view, `origins` those in the text without what is invisible; from there
+    `without` leads to the original.
+    """
 
     text: str
-    starts: tuple[int, ...]
-    origins: tuple[tuple[int, int], ...]
-    edits: int
+    starts: tuple[int, ...] = ()
+    origins: tuple[tuple[int, int], ...] = ()
+    without: _Without | None = None
 
     def start(self, offset: int) -> int:
         """The original offset at which the character at `offset` of the view begins."""
-        if not self.starts:
-            return offset
-        piece = bisect_right(self.starts, offset) - 1
-        first, _ = self.origins[piece]
-        return first if self._replaced(piece) else first + offset - self.starts[piece]
+        if self.starts:
+            piece = bisect_right(self.starts, offset) - 1
+            first, _ = self.origins[piece]
+            offset = first if self._replaced(piece) else first + offset - self.starts[piece]
+        return self.without.back(offset) if self.without else offset
 
     def end(self, offset: int) -> int:
         """The original offset behind the character before `offset` of the view."""
-        if not self.starts or offset == 0:
+        if offset == 0:
             return offset
-        piece = bisect_right(self.starts, offset - 1) - 1
-        first, last = self.origins[piece]
-        if self._replaced(piece):
-            return last
-        return first + offset - self.starts[piece]
+        if self.starts:
+            piece = bisect_right(self.starts, offset - 1) - 1
+            first, last = self.origins[piece]
+            offset = last if self._replaced(piece) else first + offset - self.starts[piece]
+        return self.without.back(offset - 1) + 1 if self.without else offset
 
     def _replaced(self, piece: int) -> bool:
         following = self.starts[piece + 1] if piece + 1 < len(self.starts) else len(self.text)
@@ -73,12 +115,13 @@ class View:
 
 def fold(text: str) -> View:
     """The reading on which rules are matched."""
+    without = None
     if text.isascii():
-        lowered, gone = text.lower(), list[Edit]()
+        lowered, grown = text.lower(), list[Edit]()
     else:
-        lowered, gone = _fold_letters(_unmixed(text))
-    edits = [*gone, *_markup(lowered)]
-    return _apply(lowered, sorted(edits)) if edits else View(lowered, (), (), 0)
+        lowered, grown, without = _fold_letters(_unmixed(text))
+    edits = [*grown, *_markup(lowered)]
+    return _apply(lowered, sorted(edits), without) if edits else View(lowered, without=without)
 
 
 def fold_word(word: str) -> str:
@@ -93,7 +136,8 @@ def ascii_lower(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
-def _fold_letters(text: str) -> tuple[str, list[Edit]]:
+def _fold_letters(text: str) -> tuple[str, list[Edit], _Without | None]:
+    """The text in plain small letters, what is to be put in for those that read as several, the way back."""
     letters = beyond_ascii(text)
     changed = _changed(letters)
     if len(changed) > _MANY or _FINAL_SIGMA in letters:  # a sigma's small form depends on its neighbours
@@ -101,18 +145,22 @@ def _fold_letters(text: str) -> tuple[str, list[Edit]]:
         changed = _changed(beyond_ascii(text))
     else:
         text = ascii_lower(text)
-    vanishing = [letter for letter, reading in changed.items() if len(reading) != 1]
     swapped = {letter: reading for letter, reading in changed.items() if len(reading) == 1}
+    lost = [letter for letter, reading in changed.items() if not reading]
+    grown = [letter for letter, reading in changed.items() if len(reading) > 1]
     if len(swapped) > _MANY or not swapped.keys().isdisjoint(swapped.values()):
         text = text.translate({ord(letter): reading for letter, reading in swapped.items()})
     else:
         for letter, reading in swapped.items():
             text = text.replace(letter, reading)
-    gone: list[Edit] = []
-    if vanishing:
-        for start, end in runs(text, vanishing):
-            gone.append((start, end, "".join(map(changed.__getitem__, text[start:end]))))
-    return text, gone
+    without = _Without(text, lost) if lost else None
+    for letter in lost:
+        text = text.replace(letter, "")
+    edits: list[Edit] = []
+    if grown:
+        for start, end in runs(text, grown):
+            edits.append((start, end, "".join(map(changed.__getitem__, text[start:end]))))
+    return text, edits, without
 
 
 # So many different letters are replaced sooner by a table than one after the other.
@@ -362,7 +410,7 @@ def _from_code(code: int) -> str:
     return char.lower() if char.isprintable() else ""
 
 
-def _apply(text: str, edits: Iterable[Edit]) -> View:
+def _apply(text: str, edits: Iterable[Edit], without: _Without | None) -> View:
     pieces: list[str] = []
     starts: list[int] = []
     origins: list[tuple[int, int]] = []
@@ -381,9 +429,7 @@ def _apply(text: str, edits: Iterable[Edit]) -> View:
             origins.append((start, end))
             at += len(reading)
         done = end
-    if not starts and not done:
-        return View(text, (), (), 0)
     pieces.append(text[done:])
     starts.append(at)
     origins.append((done, len(text)))
-    return View("".join(pieces), tuple(starts), tuple(origins), len(starts))
+    return View("".join(pieces), tuple(starts), tuple(origins), without)
