@@ -14,9 +14,10 @@ from hermes.config.edit import set_key, unset_key
 from hermes.config.records import SkillsConfig
 from hermes.messages import Annex, Message
 from hermes.paths import Home
+from hermes.provenance import Trust, digest_of
 from hermes.providers.scripted import Step
 from hermes.providers.scripted import call as call_of
-from hermes.security.policy import Policies
+from hermes.security.policy import Policies, Policy
 from hermes.tooling import Tool, ToolContext, ToolError
 from hermes.tools.skill_tools import skill_tools
 from tests.agent.conftest import play
@@ -143,6 +144,26 @@ def test_what_stands_above_is_not_said_twice(home: Home) -> None:
     assert view().startswith(again)
     said[:] = [Message("user", whole), Message("tool", whole, name="read_file")]
     assert view().startswith("Step 0")
+
+
+def test_what_counts_as_seen_is_what_was_answered(home: Home) -> None:
+    """A file that changes while the answer is made was not seen as it is now."""
+    folder = Path(home.skills) / "ops" / "deploy"
+    written: dict[str, bytes] = {}
+
+    class Rewriting(Policies):
+        def of(self, trust: Trust) -> Policy:
+            step = f"Step {len(written)}."
+            write_skill(folder, "How to deploy", step)
+            written[step] = (folder / "SKILL.md").read_bytes()
+            return super().of(trust)
+
+    _, view = skill_tools(home, ALONE, Rewriting(), NAMES)
+    context = ToolContext()
+    answer = asyncio.run(view.call('{"name": "deploy"}', context))
+    step = answer.splitlines()[0]
+    assert context.seen == {str(folder / "SKILL.md"): digest_of(written[step])}
+    assert (folder / "SKILL.md").read_bytes() != written[step]
 
 
 def test_it_is_the_stored_conversation_that_tells_what_stands_above(play: Play, tmp_path: Path) -> None:

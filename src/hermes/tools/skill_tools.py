@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes.config import Config, load_config
 from hermes.errors import FileRefused
 from hermes.files import is_inside, list_directory, read_file
-from hermes.one_writer import state_of
 from hermes.paths import Home
 from hermes.provenance import Origin, Passage, digest_of
 from hermes.security.gate import admit, safe_name
@@ -63,9 +62,9 @@ def skill_tools(home: Home, config: Config, policies: Policies, tools: frozenset
             raise ToolError(f"{found.reason}{near}")
         if reason := why_off(found, setting()):
             raise ToolError(f"the skill {found.name} is not on offer: {reason}")
-        answer = _file(found, path, policies) if path else instructions(found, policies)
-        shown = os.path.realpath(os.path.join(os.path.dirname(found.path), path) if path else found.path)
-        context.seen[shown] = state_of(shown)
+        read = _file(found, path, policies) if path else _read(found, found.path, "SKILL.md", policies)
+        answer = str(read.text) if path else _with_files(found, read.text)
+        context.seen[os.path.realpath(read.path)] = read.digest
         return _ABOVE.format(name=found.name) if _stands_above(answer, context) else answer
 
     return skills_list, skill_view
@@ -126,9 +125,20 @@ def _fault(broken: Broken) -> str:
     return f"{safe_name(where)}: {safe_name(broken.reason)}"
 
 
+class _Read(NamedTuple):
+    """A file as the gate lets it in, and the digest of the very bytes that this was made from."""
+
+    path: str
+    text: Passage
+    digest: str
+
+
 def instructions(skill: Skill, policies: Policies) -> str:
     """What a skill says, as the gate lets it in, and the names of its further files. ToolError."""
-    text = _read(skill, skill.path, "SKILL.md", policies)
+    return _with_files(skill, _read(skill, skill.path, "SKILL.md", policies).text)
+
+
+def _with_files(skill: Skill, text: Passage) -> str:
     body = text.part(front_matter(text).body).trimmed()
     files = [f for f in _files(os.path.dirname(skill.path)) if f.lower() != "skill.md"]
     if not files:
@@ -138,7 +148,7 @@ def instructions(skill: Skill, policies: Policies) -> str:
     return f"{body}\n\n[Files of this skill, for skill_view with a path:\n{listed}{more}]"
 
 
-def _file(skill: Skill, path: str, policies: Policies) -> str:
+def _file(skill: Skill, path: str, policies: Policies) -> _Read:
     """One file of the skill's folder; nothing outside is ever read."""
     if len(path) > _LONGEST_PATH:
         raise ToolError(
@@ -151,10 +161,10 @@ def _file(skill: Skill, path: str, policies: Policies) -> str:
         raise ToolError(f"the path {path[:80]!a} cannot be: {error}") from None
     if not is_inside(target, folder):
         raise ToolError(f"{path} is outside the folder of the skill {skill.name}")
-    return str(_read(skill, target, path, policies))
+    return _read(skill, target, path, policies)
 
 
-def _read(skill: Skill, path: str, name: str, policies: Policies) -> Passage:
+def _read(skill: Skill, path: str, name: str, policies: Policies) -> _Read:
     try:
         data = read_file(path).data
         decoded = decode(data)
@@ -169,7 +179,7 @@ def _read(skill: Skill, path: str, name: str, policies: Policies) -> Passage:
         limit=MAX_CHARS,
         shown=path,
     )
-    return admitted.passage
+    return _Read(path, admitted.passage, origin.digest)
 
 
 def _files(folder: str, depth: int = 0) -> list[str]:
