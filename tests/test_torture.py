@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import hermes
-from hermes.agent.loop import Hints
 from hermes.agent.overlays import fenced, overlay
+from hermes.agent.result_notes import Hints
 from hermes.agent.subdirectory_hints import Conversation, Hinted
 from hermes.contracts import CacheRules, CacheTtl
 from hermes.messages import Annex, Message, ModelRequest, ToolCall

@@ -16,23 +16,24 @@ from hermes.agent.extensions import Extensions
 from hermes.agent.guard import What
 from hermes.agent.hands import Hands
 from hermes.agent.holder import Holder
-from hermes.agent.loop import Turn, limits_for, no_hints
+from hermes.agent.loop import Turn, limits_for
 from hermes.agent.options import AgentOptions
 from hermes.agent.personality import find_personality, personalities
 from hermes.agent.pinned_skills import pinned
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
+from hermes.agent.result_notes import no_hints
 from hermes.agent.session import Session
 from hermes.agent.subdirectory_hints import tracker_of
 from hermes.agent.system_prompt import load_sources, working_directory
 from hermes.agent.taking_back import take_back
-from hermes.contracts import Model
-from hermes.errors import UsageError
+from hermes.contracts import Model, Whose
+from hermes.errors import ModelError, StoreError, UsageError
 from hermes.memory.scope import OWNER, MemoryScope
 from hermes.messages import Completed, Message
 from hermes.model_tools import tool_definitions, toolbox, unknown_tools
 from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import SystemPrompt, WorkDir
-from hermes.provenance import Notice
+from hermes.provenance import Notice, Origin
 from hermes.providers.connect import connect
 from hermes.sessions.contract import Store, keep_bodies
 from hermes.sessions.open import open_store, store_notices
@@ -53,7 +54,8 @@ class AIAgent(Holder):
     given; `options` has what few programs say. `ask` puts a question to the person; `memory_scope` says whose
     memory it may see and write; `approval` says when the person is asked first (`ask`, `auto`, `yolo`;
     default: the configured one). `notices` tell what there is to say of the home, its configuration and
-    the working directory. `depth` is how many sent each other before it.
+    the working directory, of turns that `chat` made, and of the end. `depth` is how many sent each other
+    before it.
     """
 
     depth = 0
@@ -110,23 +112,17 @@ class AIAgent(Holder):
         """One turn, event by event; the last is `TurnEnded`."""
         async with self.held(turn.text) as session:
             self._extend()
-            if self.compactor.due(session, self.model.profile, turn.text):
-                async with aclosing(self._summarise(session)) as summarising:
-                    async for event in summarising:
-                        yield event
             whose = self._whose(session.record.id)
-            added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
-            first, missing = pinned(self.sources) if not session.visible and self._built_tools else ((), ())
-            overlays = (*first, *turn.overlays, *self._brought, *added)
-            messages, notices = self._said(session, replace(turn, overlays=overlays))
-            self._brought.clear()
-            self.model, crossed = await self.boundaries.crossed(session, self.model)
-            told = (*self._interrupted(session), *crossed, *self._staged(session))
-            for notice in (*told, *self.extensions.told(), *missing, *notices):
-                yield NoticeShown(notice)
-            for prefilled in turn.prefill if not session.visible else ():
-                session.append(prefilled)
-            running = self._turn(session).run(*messages)
+            try:
+                if self.compactor.due(session, self.model.profile, turn.text):
+                    async with aclosing(self._summarise(session)) as summarising:
+                        async for event in summarising:
+                            yield event
+                messages, told = await self._opened(session, turn, whose)
+            except (asyncio.CancelledError, GeneratorExit):
+                await asyncio.shield(session.stopped(Message("user", turn.text)))
+                raise
+            running = self._turn(session).run(*messages, told=told)
             events = self.extensions.watched(running, session, self.model.profile)
             answered = ""
             try:
@@ -140,6 +136,21 @@ class AIAgent(Holder):
             finally:
                 self.extensions.ended(whose, turn.text, answered, self.clock)
                 await events.aclose()
+
+    async def _opened(
+        self, session: Session, turn: TurnRequest, whose: Whose
+    ) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:
+        """What a turn begins with: the messages, with all that is added to them, and what is to be told."""
+        added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
+        self.model, crossed = await self.boundaries.crossed(session, self.model)
+        # From here on nothing is waited for: what counts as said must come to stand in a message.
+        first, missing = pinned(self.sources) if not session.visible and self._built_tools else ((), ())
+        overlays = (*first, *turn.overlays, *self._brought, *added)
+        self._brought.clear()
+        prefill = turn.prefill if not session.visible else ()
+        said, notices = self._said(session, replace(turn, overlays=overlays))
+        told = (*self._interrupted(session), *crossed, *self._staged(session), *self.extensions.told())
+        return (*prefill, *said), (*told, *missing, *notices)
 
     def _turn(self, session: Session) -> Turn:
         context = ToolContext(
@@ -162,18 +173,26 @@ class AIAgent(Holder):
         )
 
     def chat(self, text: str) -> str:
-        """Say something and wait for the answer; for programs without an event loop of their own."""
+        """Say something and wait for the answer; for programs without an event loop of their own.
+
+        ModelError when the model could not be asked. What else a person should know is added to `notices`.
+        """
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(self._answer(text))
 
     async def _answer(self, text: str) -> str:
-        answer = ""
-        events = self.run(TurnRequest(text))
-        async for event in events:
-            if isinstance(event, TurnEnded):
-                answer = event.text
-        return answer
+        told: list[Notice] = []
+        ended = TurnEnded("", reason="failed")
+        async for event in self.run(TurnRequest(text)):
+            if isinstance(event, NoticeShown):
+                told.append(event.notice)
+            elif isinstance(event, TurnEnded):
+                ended = event
+        self.notices = (*self.notices, *told)
+        if ended.reason == "failed":
+            raise ModelError(next((n.text for n in reversed(told) if n.level == "error"), "no answer came"))
+        return ended.text
 
     def steer(self, text: str) -> None:
         """Say something while the agent works; it is heard before the next call of the model."""
@@ -191,6 +210,16 @@ class AIAgent(Holder):
     def unheard(self) -> Sequence[str]:
         """What was said to steer and came too late to be heard; it is given once."""
         return self._drain()
+
+    async def save(self) -> tuple[Notice, ...]:
+        """Store what could not be stored yet, where no next step may come; an error when it cannot be."""
+        try:
+            if self.session is not None:
+                await self.session.save()
+        except StoreError as error:
+            text = f"the end of this conversation is not stored: {error}"
+            return (Notice("error", text, Origin("sessions")),)
+        return ()
 
     # -- change -------------------------------------------------------------------------------------------
 
@@ -338,7 +367,11 @@ class AIAgent(Holder):
         self.approval = self._approval(self.approval.mode)
 
     async def close(self) -> None:
-        """End what tools left running, give back the model's connections, and the store if opened here."""
+        """End what tools left running, give back the model's connections, and the store if opened here.
+
+        What could not be stored yet is tried once more; `notices` tell when it is lost.
+        """
+        self.notices = (*self.notices, *await self.save())
         await self.hands.close()
         await self.extensions.close()
         await self.model.close()

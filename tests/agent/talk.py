@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hermes.agent.loop import Hints, Limits, no_hints
+from hermes.agent.loop import Limits
+from hermes.agent.result_notes import Hints, no_hints
 from hermes.messages import ToolSpec
 from hermes.prompt import WorkDir
 from hermes.providers.scripted import Answer, ScriptedModel

@@ -314,7 +314,7 @@ async def test_a_store_that_fails_meanwhile_gets_all_of_it_later(world: World) -
     store.full = True
     told = notices(await events_of(agent.compact()))
     assert [t for t in told if "the disk is full" in t] == [
-        "error: this step is not saved yet (the disk is full); it will be stored with the next one"
+        "error: this step is not saved yet (the disk is full); it is tried again with the next one"
     ]
     store.full = False
     assert await say(agent, "u3") == []

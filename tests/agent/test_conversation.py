@@ -17,10 +17,11 @@ from hermes.messages import Annex
 from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.scripted import PROFILE, ScriptedModel, Step, call
 from hermes.providers.wrappers import Fallback
+from hermes.run_agent import AIAgent
 from hermes.turns import AnswerRestarted, EphemeralOverlay, NoticeShown
 from tests.agent.conftest import assert_append_only
 from tests.agent.talk import Talk, Ticking, make_tool
-from tests.world import NOW, write
+from tests.world import NOW, make_home, sources, write
 
 Play = Callable[..., Talk]
 
@@ -326,7 +327,7 @@ def test_a_store_that_fails_for_now_loses_nothing(play: Play) -> None:
         assert await talk.say("two") == "second"
         told = [e.notice.text for e in talk.events if isinstance(e, NoticeShown)]
         expected = (
-            "this step is not saved yet (the disk is full; make room); it will be stored with the next one"
+            "this step is not saved yet (the disk is full; make room); it is tried again with the next one"
         )
         assert told == [expected, expected]
         await talk.say("three")
@@ -337,6 +338,36 @@ def test_a_store_that_fails_for_now_loses_nothing(play: Play) -> None:
         assert await talk.say("four") == "fourth"
 
     play(scene, ["first", "second", "third", "fourth"])
+
+
+def test_what_is_never_stored_is_told_at_the_end(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("one")
+        flaky = Flaky(talk.store)
+        assert talk.agent.session is not None
+        talk.agent.session.store = flaky  # type: ignore[assignment]
+        flaky.failures = 3
+        await talk.say("two")
+        lost = "the end of this conversation is not stored: the disk is full; make room"
+        assert [n.text for n in await talk.agent.save()] == [lost]
+        assert await talk.agent.save() == ()
+        assert len(await talk.store.messages(talk.agent.session_id)) == 4
+        flaky.failures = 3
+        await talk.say("three")
+        await talk.agent.close()
+        assert talk.agent.notices[-1].text == lost
+
+    play(scene, ["first", "second", "third"])
+
+
+def test_a_program_that_only_wants_the_answer_is_told_of_failures(tmp_path: Path) -> None:
+    error = ModelError("the key was refused; set another", kind="auth")
+    model = ScriptedModel([Step(error=error), "better now"])
+    with AIAgent(sources(make_home(tmp_path / "home")), model=model, tools=(), cwd=str(tmp_path)) as agent:
+        with pytest.raises(ModelError, match="the key was refused; set another"):
+            agent.chat("one")
+        assert agent.chat("two") == "better now"
+    assert "the key was refused; set another" in [n.text for n in agent.notices]
 
 
 def test_where_a_model_takes_system_messages_later_the_owners_words_are_one(play: Play) -> None:

@@ -198,6 +198,54 @@ def test_a_call_that_fails_again_and_again_is_noticed(play: Play) -> None:
     play(scene, [*steps, "I give up"], [make_tool("t", failing(), takes=["a"])])
 
 
+def test_of_two_failing_calls_each_is_noticed(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("go")
+        told = ["times in a row" in r for r in results(talk)]
+        assert told == [False] * 4 + [True, False]  # the second one looked at something else in between
+
+    def step(n: int) -> Step:
+        other = "x" if n < 2 else "y"
+        return Step(calls=(call("t", "{}", f"a{n}"), call("t", f'{{"a": "{other}"}}', f"b{n}")))
+
+    play(scene, [step(0), step(1), step(2), "I give up"], [make_tool("t", failing(), takes=["a"])])
+
+
+def test_after_a_change_a_failing_call_is_worth_another_try(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("go")
+        assert not any("in a row" in r for r in results(talk))
+
+    steps = [Step(calls=(call("check", "{}", f"c{n}"), call("edit", "{}", f"e{n}"))) for n in range(4)]
+    tools = [make_tool("check", failing(), effects=False), make_tool("edit", lambda: "edited")]
+    play(scene, [*steps, "done"], tools)
+
+
+def test_a_call_that_fails_without_end_ends_the_turn(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        assert await talk.say("go") == "I could not do it"
+        assert talk.events[-1] == replace(talk.events[-1], reason="done", calls=7)
+        assert "[This turn has used up its steps." in results(talk)[-1]
+        notices = [e.notice.text for e in talk.events if isinstance(e, NoticeShown)]
+        assert notices == ["t failed 6 times in a row with the same arguments; the model is asked to finish"]
+        assert await talk.say("try something else") == "better"
+        assert len(results(talk)) == 7
+
+    steps = [Step(calls=(call("t", "{}", str(n)),)) for n in range(6)]
+    again = Step(calls=(call("t", "{}", "again"),))
+    play(scene, [*steps, "I could not do it", again, "better"], [make_tool("t", failing())])
+
+
+def test_the_same_result_again_is_noticed_and_ends_nothing(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        assert await talk.say("go") == "done"
+        told = [n for n, r in enumerate(results(talk), 1) if "has now given the same result" in r]
+        assert told == [3, 6]
+
+    steps = [Step(calls=(call("t", "{}", str(n)),)) for n in range(8)]
+    play(scene, [*steps, "done"], [make_tool("t", lambda: "[exit code 1]")])
+
+
 def test_when_the_window_fills_the_model_is_told_once(play: Play) -> None:
     async def scene(talk: Talk) -> None:
         await talk.say("go")

@@ -12,6 +12,8 @@ from tests.cli.runner import Done, hermes
 from tests.providers.loopback import Loopback
 from tests.world import known, make_home, make_project, write
 
+PROGRAM = "import sys; from hermes.cli.entry import main; sys.exit(main())"
+
 
 class Served:
     """A home whose model is the loopback provider, and a project to talk in."""
@@ -24,8 +26,7 @@ class Served:
         known(Home(str(self.home)), self.project)
         write(self.home / "config.yaml", f"model:\n  default: scripted-1\n  base_url: {provider.base_url}\n")
 
-    def chat(self, *arguments: str, stdin: str = "", **environ: str) -> Done:
-        program = "import sys; from hermes.cli.entry import main; sys.exit(main())"
+    def chat(self, *arguments: str, stdin: str = "", program: str = PROGRAM, **environ: str) -> Done:
         variables = {
             "PATH": os.environ["PATH"],
             "HERMES_HOME": str(self.home),

@@ -239,3 +239,21 @@ def test_names_that_nothing_goes_by_are_told(terminal: Terminal) -> None:
     assert "warning: no surface is called 'telegrm', so it has no hint; did you mean telegram?" in done.err
     assert "warning: no tool is called 'zebra', so it brings no guidance; known are clarify" in done.err
     assert "mcp__a__b" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("openai:gpt-5", ""),
+        (
+            "gpt-55",
+            "no context window, only the family gpt, is known of a model 'gpt-55'; did you mean gpt-5",
+        ),
+        ("claude-sonet-4-5", "is known of a model 'claude-sonet-4-5'; did you mean claude-sonnet-4-5?"),
+        ("zzzz:x", "nothing is known of a model 'zzzz:x'; models in config.yaml can tell more"),
+    ],
+)
+def test_a_model_that_is_not_known_is_told(terminal: Terminal, name: str, said: str) -> None:
+    done = terminal.prompt("explain", "--model", name, *TIME)
+    assert done.code == 0
+    assert said in done.err if said else "is known of a model" not in done.err

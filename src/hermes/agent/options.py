@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from hermes.agent.extensions import Extensions
-from hermes.agent.loop import Hints, Limits
+from hermes.agent.loop import Limits
+from hermes.agent.result_notes import Hints
 from hermes.frozen import frozen
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -308,6 +309,13 @@ class Session:
             raise
         self._stored = stands
 
+    async def stopped(self, *messages: Message) -> None:
+        """Store these as the last of a turn that was stopped; the assistant's turn ends too."""
+        for message in (*messages, Message("assistant", STOPPED)):
+            self.append(message)
+        with suppress(StoreError):  # what cannot be stored comes with the next step
+            await self.save()
+
     async def keep(self) -> tuple[Notice, ...]:
         """`save`, where a store that fails for now stops nobody: what it missed comes later."""
         try:
@@ -315,7 +323,7 @@ class Session:
         except SessionBusy:
             raise
         except StoreError as error:
-            text = f"this step is not saved yet ({error}); it will be stored with the next one"
+            text = f"this step is not saved yet ({error}); it is tried again with the next one"
             return (Notice("error", text, Origin("sessions")),)
         return ()
 

@@ -33,24 +33,31 @@ EXIT_CODES = {"done": 0, "length": 0, "max_turns": 3, "refused": 4, "failed": 5,
 
 
 async def ask_once(agent: AIAgent, text: str, output: str = "text") -> int:
-    """One turn, shown as it goes; the exit code."""
+    """One turn, shown as it goes; the exit code. At its end all of it is stored, or said to be lost."""
     lines = InLines()
     if sys.stdin.isatty() and sys.stderr.isatty():
         agent.ask = lines.ask if output == "text" else ask_in_lines
     collected = Collected()
     tell = _show_line if output == "stream-json" else collected.take
+
+    def show(event: Event) -> None:
+        lines.show(event) if output == "text" else tell(described(event, agent))
+
     events: AsyncGenerator[Event, None] = agent.run(TurnRequest(text))
-    reason = "failed"
+    reason, lost = "failed", 0
     try:
         async for event in events:
-            lines.show(event) if output == "text" else tell(described(event, agent))
             if isinstance(event, TurnEnded):
                 reason = event.reason
+                for notice in await agent.save():
+                    lost = 1
+                    show(NoticeShown(notice))
+            show(event)
     finally:
         await events.aclose()
     if output == "json":
         print_json_line(collected.body)
-    return EXIT_CODES[reason]
+    return EXIT_CODES[reason] or lost
 
 
 class InLines:

@@ -122,7 +122,7 @@ def facts_asked(
         now=_time(asked.at_time),
         tools=None if asked.tools is None else _names(asked.tools),
     )
-    return facts, (*notices, *_unknown(asked, sources))
+    return facts, (*notices, *_unknown(asked, sources), *_unknown_model(asked.model, facts.model))
 
 
 def _unknown(asked: Asked, sources: Sources) -> Iterator[Notice]:
@@ -134,6 +134,22 @@ def _unknown(asked: Asked, sources: Sources) -> Iterator[Notice]:
     for name in _names(asked.tools or ""):
         if name not in known and not name.startswith("mcp__"):
             yield _strange("tool", name, known, "brings no guidance")
+
+
+def _unknown_model(name: str, profile: ModelProfile) -> Iterator[Notice]:
+    """A word where so little is known of the model that was named that the prompt is one for any."""
+    if not name or profile.context_window is not None:
+        return
+    from hermes.providers.facts import known_names
+
+    near = nearest(profile.name, known_names())
+    what = (
+        "nothing" if profile.family == "unknown" else f"no context window, only the family {profile.family},"
+    )
+    advice = (
+        f"did you mean {near}?" if near not in ("", profile.name) else "models in config.yaml can tell more"
+    )
+    yield Notice("warning", f"{what} is known of a model {name!r}; {advice}")
 
 
 def _strange(what: str, name: str, known: tuple[str, ...], so: str) -> Notice:

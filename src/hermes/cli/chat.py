@@ -132,17 +132,25 @@ async def _talk(wanted: Wanted) -> int:
 
             show_notices(agent.notices, quiet=True)
             return await ask_once(agent, wanted.query, wanted.output)
-        if wanted.plain or wanted.output != "text" or not can_draw():
-            from hermes.cli.lines import converse_in_lines
-
-            show_notices(agent.notices, quiet=True)
-            return await converse_in_lines(agent, wanted.output)
-        from hermes.cli.repl.talk import converse
-
-        return await converse(agent, colour=wants_colour(sys.stdout))
+        code = await _conversation(agent, wanted)
+        lost = await agent.save()
+        show_notices(lost)
+        return code or int(bool(lost))
     finally:
         await agent.close()
         show_notices(agent.extensions.told())  # of what went wrong at the end nobody else would tell
+
+
+async def _conversation(agent: AIAgent, wanted: Wanted) -> int:
+    """Talk until the person leaves; the exit code."""
+    if wanted.plain or wanted.output != "text" or not can_draw():
+        from hermes.cli.lines import converse_in_lines
+
+        show_notices(agent.notices, quiet=True)
+        return await converse_in_lines(agent, wanted.output)
+    from hermes.cli.repl.talk import converse
+
+    return await converse(agent, colour=wants_colour(sys.stdout))
 
 
 async def _prepare(agent: AIAgent, wanted: Wanted) -> None:

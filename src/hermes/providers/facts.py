@@ -127,6 +127,12 @@ def _table() -> tuple[str, dict[str, str]]:
     return text, {k: v for k, v in named.items() if len(k) == 1}
 
 
+def known_names() -> tuple[str, ...]:
+    """Every model of models.tsv by its bare name, sorted."""
+    rows = _table()[0].splitlines()
+    return tuple(sorted({r.partition("\t")[0].rpartition("/")[2] for r in rows if not r.startswith("#")}))
+
+
 def table_date() -> str:
     """The day of the limits and prices in models.tsv."""
     head = _table()[0][:200]
