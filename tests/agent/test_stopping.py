@@ -51,7 +51,7 @@ def tools(talk: Callable[[], Talk]) -> Sequence[Any]:
     )
 
 
-class Stopped(Exception):  # noqa: N818 - it is no error
+class Stopped(Exception):
     """Leaves a turn after so many events."""
 
 
