@@ -150,6 +150,15 @@ class Codec(Protocol):
         ...
 
     def head(self, request: ModelRequest, profile: ModelProfile) -> bytes: ...
+    def layout(
+        self, request: ModelRequest, profile: ModelProfile
+    ) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
+        """The head in pieces, and the offsets in it at which marks may stand.
+
+        Pieces that are alike in many sessions are the same objects.
+        """
+        ...
+
     def fragments(
         self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""
     ) -> tuple[bytes, ...]:

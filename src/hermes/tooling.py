@@ -111,15 +111,25 @@ def tool(
     """
 
     def make(run: Run) -> Tool:
-        name = run.__name__
-        path = os.path.join(os.path.dirname(inspect.getfile(run)), f"{name}.md")
+        path = os.path.join(os.path.dirname(inspect.getfile(run)), f"{run.__name__}.md")
         with open(path, encoding="utf-8", newline="\n") as file:
             text = file.read()
-        meanings = {m[1]: " ".join(m[2].split()) for m in _PARAMETER.finditer(text)}
-        description = _PARAMETER.sub("", text).strip()
-        return Tool(ToolSpec(name, description, _schema(run, meanings)), run, parallel, effects, plan, close)
+        return Tool(_spec(run, path, text), run, parallel, effects, plan, close)
 
     return make
+
+
+_specs: dict[tuple[object, ...], ToolSpec] = {}
+
+
+def _spec(run: Run, path: str, text: str) -> ToolSpec:
+    """What the model is told of a tool: once for all that are made of the same lines of code."""
+    key = run.__code__, path, text
+    if key not in _specs:
+        meanings = {m[1]: " ".join(m[2].split()) for m in _PARAMETER.finditer(text)}
+        description = _PARAMETER.sub("", text).strip()
+        _specs[key] = ToolSpec(run.__name__, description, _schema(run, meanings))
+    return _specs[key]
 
 
 def _schema(run: Run, meanings: Mapping[str, str]) -> str:

@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 
 from hermes.config.records import CacheConfig
-from hermes.contracts import CacheRules, ModelProfile
+from hermes.contracts import CacheRules, Codec, ModelProfile
 from hermes.messages import Completed, Message, ModelRequest, ToolCall, Usage
 from hermes.providers.anthropic import AnthropicMessages
-from hermes.providers.cache_marks import MarkPolicy, WireCodec, mark_policy, unmarked
+from hermes.providers.cache_marks import MarkPolicy, mark_policy, unmarked
 from hermes.providers.openai_chat import OpenAiChat
 from hermes.providers.scripted import ScriptedModel, Step
 from tests.providers.loopback import Clock
@@ -23,7 +23,7 @@ from tests.providers.talks import CLAUDE, OPENAI, OPENAI_POINTS, ROUTED, TOOLS, 
 
 SYSTEM = ("S" * 9000, "\nC" * 3000, "V" * 900)
 MINUTE = 60.0
-WIRES: dict[str, tuple[WireCodec, ModelProfile]] = {
+WIRES: dict[str, tuple[Codec, ModelProfile]] = {
     "anthropic": (AnthropicMessages(), CLAUDE),
     "routed": (OpenAiChat(), ROUTED),
 }

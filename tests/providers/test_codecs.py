@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from hermes.contracts import ModelProfile
+from hermes.contracts import Codec, ModelProfile
 from hermes.messages import Message, ModelRequest, ToolCall
 from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.anthropic import pack_opaque as pack_blocks
-from hermes.providers.cache_marks import WireCodec
 from hermes.providers.canonical import arguments_json, foreign_json, json_bytes
 from hermes.providers.openai_chat import OpenAiChat, pack_opaque
 from tests.providers.talks import CLAUDE, OPENAI, OPENAI_POINTS, ROUTED, STRICT, TALK, request, talks
 
-WIRES: dict[str, tuple[WireCodec, ModelProfile]] = {
+WIRES: dict[str, tuple[Codec, ModelProfile]] = {
     "openai-chat-1": (OpenAiChat(cache_key=True, limit="max_completion_tokens"), OPENAI),
     "openai-chat-1-points": (OpenAiChat(), OPENAI_POINTS),
     "openai-chat-1-routed": (OpenAiChat(reasoning=True), ROUTED),
@@ -29,7 +28,7 @@ WIRES: dict[str, tuple[WireCodec, ModelProfile]] = {
 }
 
 
-def body_of(codec: WireCodec, profile: ModelProfile, asked: ModelRequest) -> bytes:
+def body_of(codec: Codec, profile: ModelProfile, asked: ModelRequest) -> bytes:
     fragments = codec.fragments(asked.messages, profile)
     return codec.head(asked, profile) + b",".join(fragments) + codec.tail(asked, profile)
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hermes.agent.bookkeeping import call_record
-from hermes.contracts import ModelProfile
+from hermes.contracts import Codec, ModelProfile
 from hermes.messages import Annex, Completed, Message, ModelRequest, ToolCall, ToolSpec
 from hermes.prompt import Section, SystemPrompt, Tier
 from hermes.provenance import Origin, Passage
 from hermes.providers.anthropic import AnthropicMessages
-from hermes.providers.cache_marks import MarkPolicy, WireCodec
+from hermes.providers.cache_marks import MarkPolicy
 from hermes.tooling import Tool, ToolContext
 from tests.providers.loopback import Reply
 from tests.wire.rig import CLAUDE, GPT, OPUS, POINTS, Rig
@@ -112,7 +112,7 @@ def reordered_schema(tools: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
 # -- what changes messages ---------------------------------------------------------------------------------
 
 
-def rewritten(change: Callable[[list[Message]], list[Message]], codec: WireCodec | None = None) -> Scene:
+def rewritten(change: Callable[[list[Message]], list[Message]], codec: Codec | None = None) -> Scene:
     """The history is sent in another form, as by a hook that edits it, or a codec that writes it anew."""
 
     async def scene(rig: Rig) -> None:

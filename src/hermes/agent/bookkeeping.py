@@ -10,8 +10,8 @@ from hermes.agent.foretelling import Asked, Foretelling
 from hermes.contracts import Codec, ModelProfile
 from hermes.messages import Completed, ModelRequest
 from hermes.prompt import SystemPrompt
-from hermes.provenance import digest_of, digest_of_pieces
-from hermes.sessions.records import CallRecord
+from hermes.provenance import digest_of_pieces
+from hermes.sessions.records import Blob, CallRecord
 
 MUCH = 64
 """More new fragments than this are laid out only when the request is surely on its way."""
@@ -63,7 +63,7 @@ class Bookkeeping:
         codec: Codec,
         profile: ModelProfile,
         prompt: SystemPrompt,
-        blobs: list[bytes],
+        blobs: list[Blob],
     ) -> CallRecord:
         """An answered call as it is stored; bytes that are not stored yet are put to the `blobs`."""
         if self._laying is not None:  # nobody was waited for
@@ -72,13 +72,13 @@ class Bookkeeping:
         own = b",".join(request.fragments[call.fragments :])  # what only this call had stands before its tail
         head = self._head_of(request, codec, profile)
         if head not in self.known:
-            self._blob(codec.head(request, profile), blobs)
+            self._blob(codec.layout(request, profile)[0], blobs)
         made_from = self._prompt_of(prompt, blobs)
         before, self._noted = self._noted, (made_from, profile.provider)
         call = replace(
             call,
             head=head,
-            tail=self._blob((b"," + own if own and call.fragments else own) + tail, blobs),
+            tail=self._blob(((b"," + own if own and call.fragments else own) + tail,), blobs),
             prompt=made_from if made_from != before[0] else "",
             provider=profile.provider if profile.provider != before[1] else "",
         )
@@ -88,17 +88,17 @@ class Bookkeeping:
         """The digest of a request's head, made anew only when something in it is another than last time."""
         made_from = (request.system, request.tools, codec, profile)
         if self._head[0] != made_from:
-            self._head = made_from, digest_of(codec.head(request, profile))
+            self._head = made_from, digest_of_pieces(codec.layout(request, profile)[0])
         return self._head[1]
 
-    def _prompt_of(self, prompt: SystemPrompt, blobs: list[bytes]) -> str:
+    def _prompt_of(self, prompt: SystemPrompt, blobs: list[Blob]) -> str:
         if self._prompt[0] is not prompt:
-            self._prompt = prompt, self._blob(prompt.to_json().encode(), blobs)
+            self._prompt = prompt, self._blob(prompt.json_pieces(), blobs)
         return self._prompt[1]
 
-    def _blob(self, body: bytes, blobs: list[bytes]) -> str:
+    def _blob(self, body: tuple[bytes, ...], blobs: list[Blob]) -> str:
         """The digest of bytes; they are stored with this step when they are not yet."""
-        digest = digest_of(body)
+        digest = digest_of_pieces(body)
         if digest not in self.known:
             self.known.add(digest)
             blobs.append(body)

@@ -86,7 +86,7 @@ class Foretelling:
             from hermes.wire.verdict import judge
 
             verdict = judge(wire, ledger.before, ledger.cache(wire, profile), expected, profile, prompt)
-        ledger.enter(wire)
+        self._enter(wire)
         why, read, write = expected.expected, expected.read, expected.write
         return replace(asked.call, forecast=why, predicted=read, predicted_write=write), verdict
 
@@ -98,7 +98,7 @@ class Foretelling:
             self._ledger = Ledger()
             first, self._first = self._first, None
             if first is not None:
-                self._enter(self._wire(first), first.profile)
+                self._pass(self._wire(first), first.profile)
         return self._ledger
 
     def _wire(self, asked: Asked) -> Wire:
@@ -113,10 +113,14 @@ class Foretelling:
         for before in past:
             if before.head == call.head and before.model == call.model:
                 sent = fragments.first(before.fragments)
-                self._enter(wire_of(before, profile.provider, wire.head, sent, asked.tail), profile)
+                self._pass(wire_of(before, profile.provider, wire.head, sent, asked.tail), profile)
         return wire
 
-    def _enter(self, wire: Wire, profile: ModelProfile) -> None:
-        ledger = self._opened()
-        ledger.expect(wire, profile)
-        ledger.enter(wire)
+    def _pass(self, wire: Wire, profile: ModelProfile) -> None:
+        """Take a call that was answered before."""
+        self._opened().expect(wire, profile)
+        self._enter(wire)
+
+    def _enter(self, wire: Wire) -> None:
+        """Take what was told of a call. Its head is laid out, and kept only for who looks at it."""
+        self._opened().enter(wire if self.witness else replace(wire, head=b""))

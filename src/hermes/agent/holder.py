@@ -116,7 +116,7 @@ class Holder:
         )
         await self.extensions.begin(whose)
         self._extend()
-        prompt = self._prompt(session_id)
+        prompt = self._prompt(session_id).shared()
         self._telling.first(met(self.sources.config, self.sources.home, prompt, self._facts(session_id)))
         return await Session.begin(self.store, record, prompt, tool_definitions(self.tools), self.clock)
 

@@ -93,8 +93,8 @@ class Session:
         tools: tuple[ToolSpec, ...],
         clock: Clock,
     ) -> Session:
-        """A new session, stored before anything is sent."""
-        session = cls(replace(record, prompt_json="", tools=""), prompt.shared(), shared(tools), store, clock)
+        """A new session of a `shared` prompt, stored before anything is sent."""
+        session = cls(replace(record, prompt_json="", tools=""), prompt, shared(tools), store, clock)
         epochs = (EpochRecord(0, "new session", record.created),)
         made = session._made()
         await store.create(session._recorded(), Step(record.created, epochs=epochs, prompt=made))

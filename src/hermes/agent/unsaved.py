@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hermes.sessions.records import CallRecord, EpochRecord, Fragment, SessionRecord, Step, StoredMessage
+from hermes.sessions.records import (
+    Blob,
+    CallRecord,
+    EpochRecord,
+    Fragment,
+    SessionRecord,
+    Step,
+    StoredMessage,
+)
 
 
 @dataclass(slots=True)
@@ -15,7 +23,7 @@ class Unsaved:
     fragments: list[Fragment] = field(default_factory=list)
     calls: list[CallRecord] = field(default_factory=list)
     epochs: list[EpochRecord] = field(default_factory=list)
-    blobs: list[bytes] = field(default_factory=list)
+    blobs: list[Blob] = field(default_factory=list)
     session: SessionRecord | None = None
     prompt: tuple[bytes, ...] = ()
 

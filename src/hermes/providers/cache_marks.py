@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Protocol, Self
+from typing import Self
 
 from hermes.config.records import CacheConfig
 from hermes.contracts import CacheRules, Codec, ModelProfile
@@ -54,12 +54,6 @@ class Marks:
     fragments: tuple[tuple[int, bytes], ...] = ()
 
 
-class WireCodec(Codec, Protocol):
-    """A codec that says where in its head marks may stand."""
-
-    def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[Head, tuple[int, ...]]: ...
-
-
 @frozen
 class Frame:
     """What all requests of an epoch share: the head, where marks may stand in it, tokens up to each place."""
@@ -69,7 +63,7 @@ class Frame:
     tokens: tuple[int, ...]
 
     @classmethod
-    def of(cls, codec: WireCodec, request: ModelRequest, profile: ModelProfile) -> Self:
+    def of(cls, codec: Codec, request: ModelRequest, profile: ModelProfile) -> Self:
         head, ends = codec.layout(request, profile)
         if not ends:
             return cls(head, ends, ())
@@ -170,11 +164,13 @@ def with_puts(pieces: Iterable[bytes], puts: Puts) -> list[Piece]:
     waiting = deque(puts)
     at = 0
     for piece in pieces:
-        rest, end = memoryview(piece), at + len(piece)
+        rest: Piece = piece
+        end = at + len(piece)
         while waiting and waiting[0][0] < end:
             offset, text = waiting.popleft()
-            found += rest[: offset - at], text.encode("ascii")
-            rest, at = rest[offset - at :], offset
+            view = memoryview(rest)
+            found += view[: offset - at], text.encode("ascii")
+            rest, at = view[offset - at :], offset
         found.append(rest)
         at = end
     return found

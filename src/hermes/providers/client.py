@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes.contracts import ModelProfile
+from hermes.contracts import Codec, ModelProfile
 from hermes.errors import ModelError
 from hermes.fragments import Fragments, Piece
 from hermes.messages import ModelEvent, ModelRequest
@@ -15,7 +15,6 @@ from hermes.providers.cache_marks import (
     Frame,
     MarkPolicy,
     Puts,
-    WireCodec,
     mark_places,
     place_marks,
     with_puts,
@@ -39,7 +38,7 @@ FRAMES = 16
 """Heads that are kept ready; each is as long as a prompt with its tools."""
 
 
-def codec_for(endpoint: Endpoint) -> WireCodec:
+def codec_for(endpoint: Endpoint) -> Codec:
     """The codec that an endpoint is spoken to with."""
     if endpoint.wire == "anthropic-messages":
         from hermes.providers.anthropic import AnthropicMessages

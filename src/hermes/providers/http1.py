@@ -52,6 +52,12 @@ class _Line:
         fresh = time.monotonic() - self.since < IDLE_SECONDS
         return fresh and not self.reader.at_eof() and not self.writer.is_closing()
 
+    async def send(self, pieces: Iterable[Piece]) -> None:
+        """Send it all. What was joined for that is not held while the answer is waited for."""
+        for piece in _sizeable(pieces):
+            self.writer.write(piece)
+            await self.writer.drain()  # else what does not go out at once would be copied
+
     def drop(self) -> None:
         self.writer.transport.abort()
 
@@ -175,9 +181,7 @@ class Pool:
     async def _exchange(self, line: _Line, request: Iterable[Piece]) -> Response:
         try:
             async with asyncio.timeout(self._timeout):
-                for piece in _sizeable(request):
-                    line.writer.write(piece)
-                    await line.writer.drain()  # else what does not go out at once would be copied
+                await line.send(request)
                 status = 100
                 while status < 200:
                     status, headers = _parse_head(await line.reader.readuntil(b"\r\n\r\n"))

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import replace
 
-from hermes.contracts import CacheRules, ModelProfile
+from hermes.contracts import CacheRules, Codec, ModelProfile
 from hermes.errors import ModelError
 from hermes.fragments import Fragments
 from hermes.frozen import frozen
@@ -29,7 +29,6 @@ from hermes.providers.accounting import BYTES_PER_TOKEN, BadMarks, PromptCache, 
 from hermes.providers.cache_marks import (
     Frame,
     MarkPolicy,
-    WireCodec,
     mark_places,
     place_marks,
     with_puts,
@@ -95,7 +94,7 @@ class ScriptedModel:
         script: Iterable[Answer],
         *,
         profile: ModelProfile = PROFILE,
-        codec: WireCodec = OpenAiChat(),  # noqa: B008 - it is a value
+        codec: Codec = OpenAiChat(),  # noqa: B008 - it is a value
         clock: Callable[[], float] = lambda: 0.0,
         policy: MarkPolicy = MarkPolicy(),  # noqa: B008
         check: bool = True,

@@ -15,6 +15,10 @@ NO_CHAIN = ""
 """The chain of an epoch of which nothing was sent yet."""
 
 
+Blob = bytes | tuple[bytes, ...]
+"""Bytes to be stored, whole or in pieces; what many sessions have can be the same pieces."""
+
+
 @frozen
 class SessionRecord:
     """A session as it stands now. `prompt_json` is the frozen prompt, `tools` the frozen list as JSON.
@@ -127,7 +131,7 @@ class Step:
     fragments: tuple[Fragment, ...] = ()
     calls: tuple[CallRecord, ...] = ()
     epochs: tuple[EpochRecord, ...] = ()
-    blobs: tuple[bytes, ...] = ()
+    blobs: tuple[Blob, ...] = ()
     session: SessionRecord | None = None
     gone: tuple[tuple[str, int], ...] = ()
     prompt: tuple[bytes, ...] = ()

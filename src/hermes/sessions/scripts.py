@@ -115,7 +115,7 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
     yield from _add_fragments(key, step.fragments, texts)
     stored = {}
     for blob in step.blobs:
-        digest, place = yield from _add_blob(key, (blob,))
+        digest, place = yield from _add_blob(key, (blob,) if isinstance(blob, bytes) else blob)
         stored[digest] = place
     for digest, length in step.gone:
         yield (
