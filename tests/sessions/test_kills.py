@@ -41,7 +41,7 @@ def killed(location: str, name: str, acknowledged: int, delay: float) -> int:
 
 def check_after(place: Place, acknowledged: int) -> None:
     async def look(store: ScriptStore) -> None:
-        await store.claim("s1", "another")  # what a dead process held is free
+        await store.claim("s1", "another", wait=5.0)  # what the dead held is free when their death is seen
         calls, messages = await store.calls("s1"), await store.messages("s1")
         assert acknowledged <= len(calls) <= acknowledged + 1
         assert [c.n for c in calls] == list(range(1, len(calls) + 1))

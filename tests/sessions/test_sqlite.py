@@ -17,6 +17,7 @@ from hermes.sessions import leases
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.records import Step
 from hermes.sessions.sqlite import SqliteStore
+from hermes.sessions.sqlite_writer import BACKLOG, SLICE
 from tests.sessions.conftest import Place
 from tests.sessions.said import DAY, a_session, a_turn, stored, told
 
@@ -236,16 +237,16 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 def test_a_journal_that_has_grown_is_moved_into_the_file(file: Place) -> None:
-    """A thousand pages are four megabytes; more than twice as much is written."""
+    """Two thousand pages are eight megabytes, after which nobody waits for a rest; far more is written."""
 
     async def use(store: ScriptStore) -> int:
         await store.create(a_session())
-        for seq in range(40):
+        for seq in range(70):
             await store.commit("s1", Step(DAY.format(3), (stored(seq, f"{seq:<9}" * 30_000),)))
-        await until(lambda: os.path.getsize(file.location) > 6 * 1024 * 1024)
+        await until(lambda: os.path.getsize(file.location) > 12 * 1024 * 1024)
         return os.path.getsize(file.location + "-wal")
 
-    assert file.run(use) < 8 * 1024 * 1024
+    assert file.run(use) < 10 * 1024 * 1024
 
 
 def test_the_index_follows_the_steps_and_a_search_does_not_wait_for_it(file: Place) -> None:
@@ -258,11 +259,31 @@ def test_the_index_follows_the_steps_and_a_search_does_not_wait_for_it(file: Pla
             counts = [raw.execute(count).get]
             assert [hit.seq for hit in await store.search("words")] == [0]
             counts.append(raw.execute(count).get)
-            await store.create(*told(*(f"word{i}" for i in range(500)), name="s2"))
-            await until(lambda: raw.execute(count).get == 385)  # what is no full slice waits for more
+            await store.create(*told(*(f"word{i}" for i in range(600)), name="s2"))
+            await until(lambda: raw.execute(count).get == 513)  # what is no full slice waits for more
         return counts
 
     assert file.run(use) == [0, 1]
+
+
+def test_what_waits_to_be_indexed_is_bounded_and_all_of_it_is_indexed_at_the_end(file: Place) -> None:
+    """Steps without a rest between them leave some behind, and never more than so many."""
+
+    async def use(store: ScriptStore) -> int:
+        most = 0
+        await store.create(a_session("first"))
+        with closing(apsw.Connection(file.location)) as raw:
+            behind = "SELECT (SELECT max(key) FROM messages) - (SELECT count(*) FROM words)"
+            for number in range(60):
+                await store.create(*told(*(f"word{i}" for i in range(250)), name=f"s{number}"))
+                most = max(most, raw.execute(behind).get)
+        return most
+
+    most = file.run(use)
+    assert BACKLOG - 1000 < most < BACKLOG + 2000
+    with closing(apsw.Connection(file.location)) as raw:
+        left = 15_000 - raw.execute("SELECT count(*) FROM words").get
+    assert 0 <= left < SLICE
 
 
 def test_what_a_dead_process_did_not_index_is_found(file: Place) -> None:

@@ -62,17 +62,19 @@ class Dialect(NamedTuple):
     find: Callable[[Query, int | None, Sequence[Role]], tuple[str, tuple[Any, ...]]]
 
 
-_USAGE = tuple(f.name for f in fields(Usage))
+_USAGE = tuple(sorted(f.name for f in fields(Usage)))
 _usage = attrgetter(*_USAGE)
 _TRACE = ("predicted_write", "forecast", "first", "route", "told", "prompt", "provider")
 """What of a call is kept as JSON, where it is known."""
 _trace = attrgetter(*_TRACE)
-_COUNTED = (
-    "UPDATE sessions SET updated = CASE WHEN updated < ? THEN ? ELSE updated END,"
-    " messages = messages + ?, calls = calls + ? WHERE id = ? AND deleted = 0"
-    " AND messages = coalesce(?, messages) AND calls = coalesce(?, calls) RETURNING key"
-)
+_COUNTED = "UPDATE sessions SET messages = ?, calls = ? WHERE key = ?"
+_USED = "UPDATE sessions SET messages = ?, calls = ?, updated = ? WHERE key = ?"
 _MESSAGE = "INSERT INTO messages (session, seq, role, text, data) VALUES (?, ?, ?, ?, ?)"
+_CALL = (
+    "INSERT INTO calls (session, n, epoch, started, head, tail, fragments, chain, messages, usage,"
+    " request_id, model, stop, predicted, inserts, trace)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _CHANGED = (
     "UPDATE sessions SET title = ?, title_key = ?, platform = ?, model = ?, provider = ?, codec = ?,"
     " parent = ?, epoch = ?, state = ?, prompt = coalesce(?, prompt), tools = coalesce(?, tools)"
@@ -105,7 +107,7 @@ def create(dialect: Dialect, session: SessionRecord, step: Step | None) -> Scrip
 
 
 def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
-    key = yield from _go_on(session_id, step)
+    key = yield from _go_on(dialect, session_id, step)
     for epoch in step.epochs:
         yield (
             "INSERT INTO epochs (session, n, reason, at) VALUES (?, ?, ?, ?)",
@@ -130,27 +132,23 @@ def commit(dialect: Dialect, session_id: str, step: Step) -> Script[None]:
         yield "UPDATE sessions SET prompt = ? WHERE key = ?", (place, key)
 
 
-def _go_on(session_id: str, step: Step) -> Script[int]:
-    """Count what a step brings, which locks the session; its key. Only what comes next is counted."""
-    seqs, numbers = [m.seq for m in step.messages], [c.n for c in step.calls]
-    at = moment(step.at)
+def _go_on(dialect: Dialect, session_id: str, step: Step) -> Script[int]:
+    """Lock the session and count what a step brings; its key. Only what comes next is counted."""
     rows = yield (
-        _COUNTED,
-        (
-            *(at, at, len(seqs), len(numbers), session_id),
-            *(seqs[0] if seqs else None, numbers[0] - 1 if numbers else None),
-        ),
+        f"SELECT key, messages, calls, updated FROM sessions WHERE id = ? AND deleted = 0{dialect.locked}",  # noqa: S608
+        (session_id,),
     )
     if not rows:
-        found = yield "SELECT messages, calls FROM sessions WHERE id = ? AND deleted = 0", (session_id,)
-        if not found:
-            raise missing(session_id)
-        _continues(session_id, "message", found[0][0], seqs)
-        _continues(session_id, "call", found[0][1] + 1, numbers)
-    if len(seqs) > 1 or len(numbers) > 1:
-        _continues(session_id, "message", seqs[0] if seqs else 0, seqs)
-        _continues(session_id, "call", numbers[0] if numbers else 0, numbers)
-    return int(rows[0][0])
+        raise missing(session_id)
+    key, messages, calls, updated = rows[0]
+    _continues(session_id, "message", messages, [m.seq for m in step.messages])
+    _continues(session_id, "call", calls + 1, [c.n for c in step.calls])
+    counted, at = (messages + len(step.messages), calls + len(step.calls)), moment(step.at)
+    if at > updated:
+        yield _USED, (*counted, at, key)
+    else:
+        yield _COUNTED, (*counted, key)
+    return int(key)
 
 
 def moment(time: str) -> str:
@@ -159,9 +157,9 @@ def moment(time: str) -> str:
         read = datetime.fromisoformat(time)
     except ValueError:
         raise StoreError(f"{time!r} is no time; ISO 8601 is expected, such as 2026-01-31T12:00:00Z") from None
-    if read.tzinfo not in (None, UTC):
+    if read.tzinfo is not None and read.tzinfo is not UTC:
         read = read.astimezone(UTC)
-    return read.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return read.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def missing(session_id: str) -> StoreError:
@@ -246,19 +244,23 @@ def _add_calls(key: int, calls: tuple[CallRecord, ...], stored: dict[str, int]) 
             stored.update(rows)
         if lost := [digest for digest in (c.head, c.tail) if digest not in stored]:
             raise StoreError(f"call {c.n} names bytes {lost[0][:12]}… that are not stored; give them with it")
-        usage = compact({n: count for n, count in zip(_USAGE, _usage(c.usage), strict=True) if count})
-        inserts = compact(c.inserts) if c.inserts else ""
         ends = stored[c.head], stored[c.tail]
-        sent = (key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages)
         known = [(n, v) for n, v in zip(_TRACE, _trace(c), strict=True) if v]
         trace = {n: storable(v) if isinstance(v, str) else v for n, v in known}
-        told = (storable(c.request_id), storable(c.model), storable(c.stop), c.predicted, inserts)
         yield (
-            "INSERT INTO calls (session, n, epoch, started, head, tail, fragments, chain, messages,"
-            " usage, request_id, model, stop, predicted, inserts, trace)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*sent, usage, *told, compact(trace) if trace else ""),
+            _CALL,
+            (
+                *(key, c.n, c.epoch, c.started, *ends, c.fragments, c.chain, c.messages, _counts(c.usage)),
+                *(storable(c.request_id), storable(c.model), storable(c.stop), c.predicted),
+                *(compact(c.inserts) if c.inserts else "", compact(trace) if trace else ""),
+            ),
         )
+
+
+def _counts(usage: Usage) -> str:
+    """As `compact` would write those that are not 0; numbers need no care."""
+    counts = [f'"{n}":{v}' for n, v in zip(_USAGE, _usage(usage), strict=True) if v]
+    return f"{{{','.join(counts)}}}"
 
 
 def _change(key: int, session_id: str, session: SessionRecord) -> Script[None]:

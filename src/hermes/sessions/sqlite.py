@@ -14,7 +14,7 @@ from hermes.sessions.base import Making, ScriptStore
 from hermes.sessions.scripts import Dialect
 from hermes.sessions.search import Query, Term
 from hermes.sessions.sqlite_file import connect, faults, in_words, run
-from hermes.sessions.sqlite_words import SLICE, behind, index
+from hermes.sessions.sqlite_words import behind, index
 from hermes.sessions.sqlite_writer import Writer
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class SqliteStore(ScriptStore):
         super().__init__()
         self.path = path
         self.dialect = DIALECT
-        self._writer = Writer(path, lambda: queries.purge(DIALECT), lambda: index(SLICE))
+        self._writer = Writer(path, lambda: queries.purge(DIALECT), index)
         self._readers = ThreadPoolExecutor(READERS, "hermes-store-reader")
         self._local = threading.local()
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes.errors import StoreError
@@ -155,31 +155,43 @@ def look(path: str, most: int) -> str:
     return "" if rows[0][0] == "ok" else str(rows[0][0])
 
 
-@contextlib.contextmanager
-def in_words(path: str) -> Iterator[None]:
+class in_words:  # noqa: N801
     """SQLite's errors as StoreError, each with what to do about it."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, StoreError) or not isinstance(error, Exception):
+            return
+        import apsw
+
+        if isinstance(error, apsw.Error | OSError):
+            raise StoreError(_told(self._path, error)) from None
+
+
+def _told(path: str, error: Exception) -> str:
     import apsw
 
-    try:
-        yield
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreError(
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return (
             f"{path} is damaged ({error}). It was left as it is. Copy it and the files {path}-wal and "
             f"{path}-shm to a safe place, then see: hermes sessions check"
-        ) from None
-    except apsw.FullError:
-        raise StoreError(
-            f"{path} cannot grow: the disk is full. Make room; nothing stored was lost"
-        ) from None
-    except apsw.BusyError:
-        raise StoreError(
+        )
+    if isinstance(error, apsw.FullError):
+        return f"{path} cannot grow: the disk is full. Make room; nothing stored was lost"
+    if isinstance(error, apsw.BusyError):
+        return (
             f"{path} was being written by another process for {PATIENCE:.0f} seconds; this is not stored. "
             "Look for a process that hangs, then try again"
-        ) from None
-    except apsw.Error as error:
-        raise StoreError(f"{path} cannot be used: {error}") from None
-    except OSError as error:
-        raise StoreError(f"{path} cannot be used: {(error.strerror or str(error)).lower()}") from None
+        )
+    if isinstance(error, OSError):
+        return f"{path} cannot be used: {(error.strerror or str(error)).lower()}"
+    return f"{path} cannot be used: {error}"
 
 
 def patience() -> Callable[[int], bool]:

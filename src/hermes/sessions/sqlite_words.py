@@ -7,38 +7,44 @@ The newest row of the index says how far it reaches: keys grow in the order of t
 
 from __future__ import annotations
 
-import re
-
 from hermes.sessions.scripts import Script
 from hermes.sessions.search import LONGEST, folded
 
-SLICE = 128
+SLICE = 512
 """Messages that are indexed in one transaction: a long one would stop the writers."""
 
-_too_long = re.compile(rf"(?:\A|[^0-9A-Za-z])[0-9A-Za-z]{{{LONGEST + 1}}}").search
 _REACHES = "coalesce((SELECT rowid FROM words ORDER BY rowid DESC LIMIT 1), 0)"
+_BEHIND = f"SELECT coalesce((SELECT max(key) FROM messages), 0) - {_REACHES}"  # noqa: S608
+_NEXT = f"SELECT key, text, session, role FROM messages WHERE key > {_REACHES} ORDER BY key LIMIT ?"  # noqa: S608
 
 
 def behind() -> Script[bool]:
     """Whether a message is not yet indexed."""
-    rows = yield f"SELECT 1 FROM messages WHERE key > {_REACHES} LIMIT 1", ()  # noqa: S608
-    return bool(rows)
+    rows = yield _BEHIND, ()
+    return bool(rows[0][0] > 0)
 
 
-def index(least: int = 1) -> Script[bool]:
-    """Index the next slice of messages, if so many are there; whether there may be more."""
-    rows = yield (
-        f"SELECT key, text, session, role FROM messages WHERE key > {_REACHES} ORDER BY key LIMIT ?",  # noqa: S608
-        (SLICE,),
-    )
-    for key, text, session, role in rows if len(rows) >= least else ():
+def index(least: int = 1, most: int = SLICE) -> Script[int]:
+    """Index the next slice of messages, if at least so many are there; how many are left, or more."""
+    rows = yield _BEHIND, ()
+    left = int(rows[0][0])
+    if left < least:
+        return left
+    rows = yield _NEXT, (most,)
+    for key, text, session, role in rows:
         yield (  # one without words too: it shows how far the index reaches
             "INSERT INTO words (rowid, body, tags) VALUES (?, ?, ?)",
             (key, _words(text), f"s{session} {role}"),
         )
-    return len(rows) == SLICE
+    return left - len(rows) if len(rows) == most else 0
 
 
 def _words(text: str) -> str:
     """What SQLite takes for the same tokens as those of the folded text; it folds ASCII as we do."""
-    return text if text.isascii() and not _too_long(text) else folded(text)
+    return text if text.isascii() and not _has_long(text) else folded(text)
+
+
+def _has_long(text: str) -> bool:
+    """Whether an ASCII text may have a word that is cut: that would fill one of these pieces."""
+    half = LONGEST // 2
+    return any(text[i : i + half].isalnum() for i in range(0, len(text) - half + 1, half))

@@ -23,11 +23,17 @@ T = TypeVar("T")
 TOGETHER = 128
 """The most steps that share a commit."""
 PAGES = 1000
-"""From so many pages of the journal on they are moved into the file."""
+"""From so many pages of the journal on they are moved into the file; from twice as many in any case."""
 QUICK = 0.0005
 """Seconds within which a step was stored when the next one is stored without asking the thread."""
-ROWS = 1024
-"""After so many changed rows there is something to be done `behind` the steps."""
+REST = 0.03
+"""Seconds without a step after which there is time for what is `behind` the steps."""
+ROWS = 512
+"""After so many changed rows it is worth a look what is behind. No slice may be of fewer messages."""
+SLICE = 128
+"""The fewest messages that are indexed together; what is less waits for more, or for a search."""
+BACKLOG = 8192
+"""So many messages may wait for a rest; more are indexed between steps."""
 
 
 class _Work:
@@ -66,13 +72,15 @@ class Writer:
     """The only connection of this process that writes, used by one thread at a time, whose `turn` it is.
 
     Steps are stored by a thread of its own, so that no loop waits for a disk; where the disk is so quick that
-    asking the thread would take longer, by whoever asks. `tidy` is run when the file was just opened, and
-    `behind` now and then after steps of which all who waited were told; both again and again until they say
-    that there is no more to do.
+    asking the thread would take longer, by whoever asks. `tidy` is run when the file was just opened, again
+    and again until it says that there is no more to do.
+
+    `behind` indexes a slice of messages when at least so many wait, and says how many still do. It is run
+    when no step came for a while, and at the end. Only when too much has gathered is it run between steps.
     """
 
     def __init__(
-        self, path: str, tidy: Callable[[], Script[bool]], behind: Callable[[], Script[bool]]
+        self, path: str, tidy: Callable[[], Script[bool]], behind: Callable[[int], Script[int]]
     ) -> None:
         self.path = path
         self._tidy, self._behind = tidy, behind
@@ -83,9 +91,10 @@ class Writer:
         self._opening, self._turn, self._door = threading.Lock(), threading.Lock(), threading.Lock()
         self._durable = True  # as `connect` sets it
         self._pages = 0  # of the journal
-        self._rows = 0  # that had been changed when `behind` was last run
-        self._began = 0.0
-        self._due = self._quick = False
+        self._seen = 0  # rows that had been changed at the last look at what is behind
+        self._left = 0  # messages that were behind then
+        self._began = self._ended = 0.0  # the last step
+        self._due = self._pressing = self._quick = False
         self._patient = True
         self._closed = False
 
@@ -140,15 +149,31 @@ class Writer:
         """Store what waits, all of it together, until nothing more will come."""
         try:
             while not (self._closed and self._waiting.empty()):
-                batch = [self._waiting.get(), *self._at_hand(TOGETHER - 1)]
+                batch = [self._next(), *self._at_hand(TOGETHER - 1)]
                 with _Told(batch) as works, self._turn:
                     if works:
                         self._store(works)
-                self._follow()  # in a turn of its own: who was told may store the next step at once
+                if self._pressing:  # in a turn of its own: who was told may store the next step at once
+                    self._follow(BACKLOG)
+                elif self._due and self._rests() <= 0.0:
+                    self._follow(SLICE)
+            self._due = True
+            while self._due:
+                self._follow(SLICE)  # else the next process would have to
         finally:
             with self._door, _Told(list(self._at_hand(sys.maxsize))):
                 self._closed = True
                 raise StoreError(f"the store {self.path} is closed")
+
+    def _next(self) -> _Work | None:
+        """What comes next; None when there is nothing but what is behind."""
+        with contextlib.suppress(Empty):
+            return self._waiting.get(timeout=max(0.0, self._rests()) if self._due else None)
+        return None
+
+    def _rests(self) -> float:
+        """For how many seconds more no step must come before there is time for what is behind."""
+        return self._ended + REST - time.perf_counter()
 
     def _at_hand(self, most: int) -> Iterator[_Work | None]:
         """What waits by now."""
@@ -178,6 +203,7 @@ class Writer:
             connection = self._connection
             if connection is None:
                 return None
+            idle = not self._due
             with in_words(self.path):
                 if not self._begin(durable, patient=False):
                     return None
@@ -186,8 +212,8 @@ class Writer:
                     self._commit()
                 finally:
                     end(connection)
-            if self._due:
-                self._waiting.put(None)
+            if self._pressing or (idle and self._due):
+                self._waiting.put(None)  # the thread looks what there is to do
             return (result,)
         finally:
             self._turn.release()
@@ -216,9 +242,12 @@ class Writer:
 
     def _commit(self) -> None:
         self._cursor.execute("COMMIT")
-        self._quick = time.perf_counter() - self._began < QUICK
-        changed = self._cursor.connection.total_changes()
-        self._due = changed - self._rows >= ROWS or self._pages >= PAGES
+        self._ended = time.perf_counter()
+        self._quick = self._ended - self._began < QUICK
+        changed = self._cursor.connection.total_changes() - self._seen
+        if changed >= ROWS or self._pages >= PAGES:
+            self._due = True
+            self._pressing = self._left + changed >= BACKLOG or self._pages >= 2 * PAGES
 
     def _one(self, connection: apsw.Connection, work: _Work) -> None:
         """Run one script; when it raises, its own changes alone are undone."""
@@ -233,31 +262,30 @@ class Writer:
             self._cursor.execute("ROLLBACK TO step")
         self._cursor.execute("RELEASE step")
 
-    def _follow(self) -> None:
-        """What follows steps, when all who waited for them were told; what fails is tried again later."""
+    def _follow(self, least: int) -> None:
+        """Do a part of what is behind the steps, if it is `least` so many messages or a long journal.
+
+        What fails is tried again later.
+        """
         import apsw
 
-        connection = self._connection
-        if connection is None or not self._due:
-            return
-        self._due = False
-        with contextlib.suppress(apsw.Error), self._turn:
-            while self._slice(connection):
-                pass
-            self._rows = connection.total_changes()
-            if self._pages >= PAGES:
-                self._pages = 0
-                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-
-    def _slice(self, connection: apsw.Connection) -> bool:
-        """Do a slice of what is to be done behind the steps; whether there is more."""
-        self._begin(durable=False)
-        try:
-            more = drive(self._cursor, self._behind())
-            self._cursor.execute("COMMIT")
-        finally:
-            end(connection)
-        return more
+        with self._turn:
+            self._due = self._pressing = False
+            if (connection := self._connection) is None:
+                return
+            with contextlib.suppress(apsw.Error):
+                if not self._begin(durable=False, patient=least > SLICE):
+                    return  # another process is at it
+                try:
+                    self._left = drive(self._cursor, self._behind(least))
+                    self._cursor.execute("COMMIT")
+                finally:
+                    end(connection)
+                self._due = self._left >= SLICE
+                self._seen = connection.total_changes()
+                if self._pages >= PAGES:
+                    self._pages = 0
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _committed(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self._pages = pages
