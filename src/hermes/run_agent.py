@@ -27,7 +27,7 @@ from hermes.agent.subdirectory_hints import tracker_of
 from hermes.agent.system_prompt import load_sources, working_directory
 from hermes.agent.taking_back import take_back
 from hermes.contracts import Model, Whose
-from hermes.errors import ModelError, StoreError, UsageError
+from hermes.errors import ModelError, SessionBusy, StoreError, UsageError
 from hermes.memory.scope import OWNER, MemoryScope
 from hermes.messages import Completed, Message
 from hermes.model_tools import tool_definitions, toolbox, unknown_tools
@@ -111,31 +111,57 @@ class AIAgent(Holder):
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Event, None]:
         """One turn, event by event; the last is `TurnEnded`."""
         async with self.held(turn.text) as session:
-            self._extend()
-            whose = self._whose(session.record.id)
+            whose, answered = self._whose(session.record.id), ""
             try:
-                if self.compactor.due(session, self.model.profile, turn.text):
-                    async with aclosing(self._summarise(session)) as summarising:
-                        async for event in summarising:
-                            yield event
-                messages, told = await self._opened(session, turn, whose)
-            except (asyncio.CancelledError, GeneratorExit):
-                await asyncio.shield(session.stopped(Message("user", turn.text)))
-                raise
-            running = self._turn(session).run(*messages, told=told)
-            events = self.extensions.watched(running, session, self.model.profile)
-            answered = ""
-            try:
-                async for event in events:
-                    self.extensions.event(event, session.record.id)
-                    if isinstance(event, TurnEnded):
-                        answered = event.text
-                        for notice in self.extensions.told():
-                            yield NoticeShown(notice)
-                    yield event
+                async with aclosing(self._caught_up(session, turn, whose)) as events:
+                    async for event in events:
+                        self.extensions.event(event, session.record.id)
+                        if isinstance(event, TurnEnded):
+                            answered = event.text
+                            for notice in self.extensions.told():
+                                yield NoticeShown(notice)
+                        yield event
             finally:
                 self.extensions.ended(whose, turn.text, answered, self.clock)
-                await events.aclose()
+
+    async def _caught_up(
+        self, session: Session, turn: TurnRequest, whose: Whose
+    ) -> AsyncGenerator[Event, None]:
+        """A turn behind all that is stored: what another process said since the last one is taken in."""
+        brought, begun = tuple(self._brought), False
+        try:
+            async with aclosing(self._once(session, turn, whose)) as events:
+                async for event in events:
+                    begun = begun or not isinstance(event, NoticeShown)
+                    yield event
+            return
+        except SessionBusy as busy:
+            if begun or busy.holder:
+                raise
+        self._brought[:] = brought
+        session = self.session = await self._resume()
+        text = "this session was gone on with elsewhere; what was said there is taken in"
+        yield NoticeShown(Notice("info", text, Origin("sessions")))
+        async with aclosing(self._once(session, turn, whose)) as events:
+            async for event in events:
+                yield event
+
+    async def _once(self, session: Session, turn: TurnRequest, whose: Whose) -> AsyncGenerator[Event, None]:
+        """A turn, with room made for it where there is little."""
+        self._extend()
+        try:
+            if self.compactor.due(session, self.model.profile, turn.text):
+                async with aclosing(self._summarise(session)) as summarising:
+                    async for event in summarising:
+                        yield event
+            messages, told = await self._opened(session, turn, whose)
+        except (asyncio.CancelledError, GeneratorExit):
+            await asyncio.shield(session.stopped(Message("user", turn.text)))
+            raise
+        running = self._turn(session).run(*messages, told=told)
+        async with aclosing(self.extensions.watched(running, session, self.model.profile)) as events:
+            async for event in events:
+                yield event
 
     async def _opened(
         self, session: Session, turn: TurnRequest, whose: Whose

@@ -260,6 +260,32 @@ def test_a_session_that_another_holds_is_not_spoken_into(play: Play, tmp_path: P
     play(scene, ["ok"])
 
 
+def test_what_another_process_said_meanwhile_is_taken_in(play: Play, tmp_path: Path) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("one")
+        here = talk.agent
+        talk.restart()
+        await talk.say("two, from elsewhere")
+        await talk.say("three, from elsewhere")
+        there, talk.agent = talk.agent, here
+        here.set_personality("pirate")
+        here.bring(EphemeralOverlay(Annex("skill", "[a skill]")))
+        assert await talk.say("four") == "ok 4"
+        told = [e.notice.text for e in talk.events if isinstance(e, NoticeShown)]
+        assert told == ["this session was gone on with elsewhere; what was said there is taken in"]
+        asked = [m["content"] for m in talk.last_messages() if m["role"] == "user"]
+        assert ["four" in a and "pirate" in a and "[a skill]" in a for a in asked] == [False] * 3 + [True]
+        assert [e.reason for e in await talk.store.epochs(here.session_id)] == ["new session"]
+        talk.agent = there
+        assert await talk.say("five") == "ok 5"
+        stored = await talk.store.messages(here.session_id)
+        assert [s.message.text for s in stored if s.message.role == "assistant"] == [
+            f"ok {n}" for n in range(1, 6)
+        ]
+
+    play(scene, [f"ok {n}" for n in range(1, 6)])
+
+
 def test_a_tool_that_goes_away_stays_listed_and_says_so(play: Play) -> None:
     async def scene(talk: Talk) -> None:
         assert talk.agent.switch_tool("t", on=False) == "t is off: it stays listed and answers so."

@@ -136,6 +136,15 @@ def test_when_the_last_fails_too_its_failure_is_told() -> None:
         heard(Fallback([ScriptedModel([failing("auth")]), ScriptedModel([failing("rate")])]))
 
 
+def test_after_all_have_failed_the_first_is_asked_again() -> None:
+    first, second = ScriptedModel([failing("network"), "back"]), ScriptedModel([failing("network")])
+    model = Fallback([first, second])
+    with pytest.raises(ModelError, match="network"):
+        heard(model)
+    assert model.model is first
+    assert said(heard(model)) == "back"
+
+
 def test_wrappers_close_what_they_wrap_and_streams_that_are_left() -> None:
     first, second = ScriptedModel([]), ScriptedModel([])
     asyncio.run(Fallback([Retrying(first), second]).close())

@@ -92,7 +92,8 @@ class Retrying:
 
 
 class Fallback:
-    """Several models in order: when one cannot answer, the next takes over and stays.
+    """Several models in order: when one cannot answer, the next takes over and stays. When none can, the next
+    call begins with the first again: it is the one that is wanted, and its cache may still hold the prompt.
 
     The next one is another provider or model: what was serialised for the one before it is not used, its
     cache holds nothing, and an epoch ends. `Restarted.model` says so.
@@ -125,7 +126,10 @@ class Fallback:
                         yield event
                 return
             except ModelError as error:
-                if error.kind not in ITS_OWN or self._at + 1 == len(self.models):
+                if error.kind not in ITS_OWN:
+                    raise
+                if self._at + 1 == len(self.models):
+                    self._at = 0
                     raise
                 reason = str(error)
             self._at += 1
