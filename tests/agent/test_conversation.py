@@ -247,6 +247,47 @@ def test_a_model_of_the_same_wire_takes_over_without_moving_a_message(play: Play
     play(scene, ["ok"])
 
 
+def test_another_model_is_told_that_it_is_another(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("one")
+        first, other = (
+            talk.model,
+            ScriptedModel(["two", "three"], profile=replace(talk.model.profile, name="scripted-2")),
+        )
+        talk.agent.set_model(other)
+        await talk.say("go on")
+        assert (
+            '<added kind="model changed">\nFrom here on another model answers: you are scripted-2'
+            in json.loads(other.bodies[-1])["messages"][-1]["content"]
+        )
+        await talk.say("and on")
+        assert "model changed" not in json.loads(other.bodies[-1])["messages"][-1]["content"]
+        talk.agent.set_model(first)
+        await talk.say("back")
+        assert last(talk).endswith(
+            "[What was said under 'model changed' no longer counts: "
+            "the instructions at the start are up to date in that.]"
+        )
+
+    play(scene, ["ok", "ok"])
+
+
+def test_an_edited_soul_is_told_at_the_tail(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("one")
+        whole = Path(talk.home.soul).read_text(encoding="utf-8")
+        write(Path(talk.home.soul), whole.replace("You value correctness", "You value brevity"))
+        await talk.say("two")
+        assert "-You value correctness, clarity, and efficiency." in last(talk)
+        assert "+You value brevity, clarity, and efficiency." in last(talk)
+        write(Path(talk.home.soul), whole)
+        await talk.say("three")
+        assert "What was said under 'identity changed' no longer counts" in last(talk)
+        assert system(talk) == system(talk, 0)
+
+    play(scene, ["ok"] * 3)
+
+
 def test_a_session_that_another_holds_is_not_spoken_into(play: Play, tmp_path: Path) -> None:
     async def scene(talk: Talk) -> None:
         from hermes.errors import SessionBusy

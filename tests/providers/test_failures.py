@@ -10,7 +10,7 @@ import pytest
 from hermes.errors import ModelError
 from hermes.providers.endpoints import Endpoint
 from hermes.providers.failures import broken_stream, refused, unreachable
-from hermes.providers.http1 import UNTRUSTED
+from hermes.providers.http1 import SILENT, UNTRUSTED
 from hermes.providers.keys import Key
 
 LAB = Endpoint("lab", "https://lab.example/v1", keys=("LAB_KEY",))
@@ -147,6 +147,9 @@ def test_who_cannot_be_reached() -> None:
     )
     assert "does providers.lab name the right address, lab.example?" in str(unreachable(LAB, "x"))
     assert unreachable(LAB, "x").kind == "network"
+    assert str(unreachable(local, SILENT)).endswith(
+        "no answer came in time; it was silent for 600 s; providers.ollama.timeout sets how long is waited"
+    )
 
 
 def test_a_certificate_that_is_not_trusted_is_no_passing_fault() -> None:

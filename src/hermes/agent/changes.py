@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hermes.agent.overlays import fenced
 from hermes.messages import Annex
-from hermes.prompt import SystemPrompt
+from hermes.prompt import PromptKey, SystemPrompt
 from hermes.prompts import prompt_text
 from hermes.text import many
 from hermes.turns import EphemeralOverlay
@@ -13,6 +13,7 @@ MAX_LINES = 60
 MAX_CHARS = 6_000
 
 _WATCHED = {
+    "identity": "identity changed",
     "memory": "memory changed",
     "user profile": "memory changed",
     "skills index": "skills changed",
@@ -34,7 +35,17 @@ def changed_since(frozen: SystemPrompt, current: SystemPrompt) -> tuple[Ephemera
         kind = _WATCHED.get(section.slot)
         if kind and section.text != before.get(section.slot, ""):
             told.setdefault(kind, []).append(_difference(before.get(section.slot, ""), section.text))
-    return tuple(_overlay(kind, "\n".join(parts)) for kind, parts in told.items())
+    found = tuple(_overlay(kind, "\n".join(parts)) for kind, parts in told.items())
+    return (*found, *_model_changed(frozen.key, current.key))
+
+
+def _model_changed(frozen: PromptKey, current: PromptKey) -> tuple[EphemeralOverlay, ...]:
+    """A word that another model answers than the session line in the frozen prompt says."""
+    if (frozen.model, frozen.provider) == (current.model, current.provider) or not current.model:
+        return ()
+    name = f"{current.model} of {current.provider}" if current.provider else current.model
+    text = prompt_text("notes/model").format(name=name)
+    return (EphemeralOverlay(Annex("model changed", fenced("model changed", text)), "standing"),)
 
 
 def _overlay(kind: str, difference: str) -> EphemeralOverlay:

@@ -24,10 +24,11 @@ ORDER = (
     "skill",
     "personality",
     "ephemeral",
+    "identity changed",
     "memory changed",
     "skills changed",
     "context changed",
-    "tools changed",
+    "system message changed",
     "model changed",
     "surface changed",
     "plugin",
@@ -42,14 +43,16 @@ _ENDED = {
     "ephemeral": "The additional instructions given earlier no longer apply.",
     "gateway": "What was said earlier of the chat no longer applies.",
 }
-_CURRENT = "The notes on what changed no longer count: the instructions at the start are up to date."
+_CURRENT = (
+    "What was said under {kind!r} no longer counts: the instructions at the start are up to date in that."
+)
 _REPLACES = "This replaces what was said earlier under the same name."
 
 
 PRESSURE, DAY = "once: pressure", "once: day"
 """What was said once and need not be taken back: that the window fills, which day it is."""
 
-TRUSTED = frozenset({"personality", "ephemeral", "tools changed", "model changed", "surface changed"})
+TRUSTED = frozenset({"personality", "ephemeral", "model changed", "surface changed"})
 """Kinds whose text comes from the owner: where a model takes system messages later on, they may be one."""
 
 
@@ -155,7 +158,8 @@ def place(
 def _changed(annex: Annex, before: str) -> Annex:
     if not annex.text:
         usual = f"What was said earlier under {annex.kind!r} no longer applies."
-        ended = _CURRENT if annex.kind.endswith(" changed") else _ENDED.get(annex.kind, usual)
+        current = _CURRENT.format(kind=annex.kind)
+        ended = current if annex.kind.endswith(" changed") else _ENDED.get(annex.kind, usual)
         return Annex(annex.kind, f"[{ended}]", annex.place)
     return Annex(annex.kind, f"{annex.text}\n[{_REPLACES}]", annex.place) if before else annex
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hermes.errors import ModelError
 from hermes.providers.endpoints import Endpoint
-from hermes.providers.http1 import UNTRUSTED
+from hermes.providers.http1 import SILENT, UNTRUSTED
 from hermes.providers.keys import Key, remedy
 
 _TOO_LONG = re.compile(
@@ -77,7 +77,10 @@ def unreachable(endpoint: Endpoint, problem: str) -> ModelError:
             "if you know it, put it into a file that SSL_CERT_FILE names; if not, somebody may stand between"
         )
         return ModelError(f"{endpoint.name}: {problem} ({where}); {advice}", kind="request")
-    if endpoint.is_local:
+    if problem == SILENT:
+        longer = f"providers.{endpoint.name}.timeout sets how long is waited"
+        advice = f"it was silent for {endpoint.timeout:g} s; {longer}"
+    elif endpoint.is_local:
         start = f"start it ({endpoint.start})" if endpoint.start else "start it"
         advice = f"is the server at {where} running? If not, {start}"
     else:

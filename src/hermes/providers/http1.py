@@ -28,6 +28,7 @@ MAX_IDLE = 20
 PIECE = 64 * 1024
 UNTRUSTED = "its certificate is not trusted here"
 """What trying again does not mend."""
+SILENT = "no answer came in time"
 
 ProxyFor = Callable[[str], str]
 """Gives the address of the proxy for an address, or ""."""
@@ -186,7 +187,7 @@ class Pool:
                 while status < 200:
                     status, headers = _parse_head(await line.reader.readuntil(b"\r\n\r\n"))
         except TimeoutError:
-            raise HttpFailure("no answer came in time") from None
+            raise HttpFailure(SILENT) from None
         except asyncio.LimitOverrunError:
             raise HttpFailure("what it answers is no HTTP") from None
         return Response(self, line, status, headers, self._timeout)
@@ -263,7 +264,7 @@ class Response:
             async with asyncio.timeout(self._timeout):
                 return await reading
         except TimeoutError:
-            raise HttpFailure("no answer came in time") from None
+            raise HttpFailure(SILENT) from None
 
 
 def _sizeable(pieces: Iterable[Piece]) -> Iterator[Piece]:

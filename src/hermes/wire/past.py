@@ -19,9 +19,11 @@ REWRITTEN = frozenset(
     (
         "personality",
         "ephemeral",
+        "identity changed",
         "memory changed",
         "skills changed",
         "context changed",
+        "model changed",
         "surface changed",
         "system message changed",
     )
