@@ -15,6 +15,8 @@ import base64
 import hashlib
 import json
 import os
+import random
+import re
 import subprocess
 import sys
 import time
@@ -224,7 +226,12 @@ def report_speed(corpus: Path) -> None:
     peer = os.environ.get("HERMES_PEER_PYTHON")
     if peer:
         rival = json.loads(
-            subprocess.run([peer, "-c", _RIVAL, str(corpus)], capture_output=True, check=True).stdout
+            subprocess.run(
+                [peer, "-c", _RIVAL, str(corpus)],
+                input=ordinary()["English prose"][:60_000].encode(),
+                capture_output=True,
+                check=True,
+            ).stdout
         )
         print(f"rival, honest files          {rival['files']:>7.1f} MB/s   ratio {ours / rival['files']:.1f}")
         prose = ordinary()["English prose"]
@@ -235,24 +242,35 @@ def report_speed(corpus: Path) -> None:
     )
     print("worst crafted 64 kB          " + ", ".join(f"{name!r} {cost:.0f} ms" for cost, name in worst[:5]))
     for million in (1, 10):
-        text = (ordinary()["English prose"] * 40)[: million * 1_000_000]
+        text = _shuffled(ordinary()["English prose"].split()[:60], " ", million * 3_000)[
+            : million * 1_000_000
+        ]
         print(
             f"English prose, {million:>2} MB         {timed(lambda text=text: scan(text), 1) * 1e3:>7.0f} ms"
         )
 
 
 def ordinary() -> dict[str, str]:
-    """Prose without any peculiarity, in a script of one and of three bytes a letter."""
+    """Prose without any peculiarity, in a script of one and of three bytes a letter; no line comes twice."""
     english = (
         "The service keeps a small table of open orders and writes every change to the log before it "
         "answers. Run the tests with make, then read the report that stands beside the build. When a field "
-        "is missing the parser names the line and goes on; nothing is thrown away. Keep functions short.\n"
+        "is missing the parser names the line and goes on; nothing is thrown away. Keep functions short."
     )
     chinese = (
         "这是一个用于测试的项目说明文件，请在提交之前运行所有测试。"
-        "如果测试失败，请先修复问题再继续。代码应当保持简洁，并且配有清楚的文档。\n"
+        "如果测试失败，请先修复问题再继续。代码应当保持简洁，并且配有清楚的文档。"
     )
-    return {"English prose": english * 1000, "Chinese prose": chinese * 1500}
+    clauses = [clause for clause in re.split("(?<=[，。])", chinese) if clause]
+    return {
+        "English prose": _shuffled(english.split(), " ", 1000),
+        "Chinese prose": _shuffled(clauses, "", 1500),
+    }
+
+
+def _shuffled(parts: list[str], between: str, lines: int) -> str:
+    chance = random.Random(1)
+    return "".join(f"{number} {between.join(chance.sample(parts, len(parts)))}\n" for number in range(lines))
 
 
 def crafted(size: int) -> Iterator[tuple[str, str]]:
@@ -281,11 +299,7 @@ from tools.threat_patterns import scan_for_threats
 corpus = Path(sys.argv[1]) / "benign"
 rows = map(json.loads, (corpus / "index.jsonl").read_text("utf-8").splitlines())
 texts = [(corpus / r["file"]).read_text("utf-8") for r in rows if r["sample"] in ("random", "language")]
-english = (
-    "The service keeps a small table of open orders and writes every change to the log before it "
-    "answers. Run the tests with make, then read the report that stands beside the build. When a field "
-    "is missing the parser names the line and goes on; nothing is thrown away. Keep functions short.\\n"
-) * 220
+english = sys.stdin.read()
 def timed(texts):
     best = 1e9
     for _ in range(2):

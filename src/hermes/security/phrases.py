@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from operator import or_
-from typing import NamedTuple
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
@@ -27,7 +26,7 @@ _MOST_SETS = 10_000
 _CROWD, _SEEN = 200, 180
 # Passages longer than two blocks are read in blocks, with so much of what is around each.
 _BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
-# One passage in which one rule holds so often has said it.
+# A text in which one rule holds so often has said it.
 _ENOUGH = 60
 # So many marks may stand between the words of one entry.
 _MARKS = 5
@@ -39,11 +38,24 @@ Rules = tuple[tuple[Phrase, int], ...]
 _START, _END, _CLASSES, _LANGUAGES = range(4)
 
 
-class _Said(NamedTuple):
-    """For each rule, by its identity, up to where and how often it held in a passage."""
+class _Said:
+    """For each rule, by its identity, up to where it held in a text, and how often."""
 
-    behind: dict[int, int]
-    marked: dict[int, int]
+    def __init__(self) -> None:
+        self.behind: dict[int, int] = {}
+        self._times: dict[int, int] = {}
+
+    def again(self, rule: Phrase, stop: int) -> bool:
+        """Note that a rule held up to there; whether it has said enough."""
+        self.behind[id(rule)] = stop
+        self._times[id(rule)] = self._times.get(id(rule), 0) + 1
+        return self._times[id(rule)] > _ENOUGH
+
+    def without_enough(self, rules: Rules) -> Rules:
+        """The rules without those that have said enough."""
+        if not self._times:
+            return rules
+        return tuple(row for row in rules if self._times.get(id(row[0]), 0) <= _ENOUGH)
 
 
 class Matcher:
@@ -80,17 +92,17 @@ class Matcher:
 
     def find(self, text: str, anchors: list[tuple[int, int]]) -> Iterator[Mark]:
         """Marks for a view, from where anchors begin in it and their numbers: all else is left unread."""
+        said = _Said()
         for low, high, inside in _around(text, anchors):
             begin, end = max(0, low - 1), high + 1
             present = 0
             for number in self._finder.present(text[begin:end]):
                 present |= self._held[number] if number in self._held else self._classes(number)
             if any(_filled(rule.slots, present) for number in inside for rule in self._rules_of(number)):
-                yield from self._passage(text, low, high)
+                yield from self._passage(text, low, high, said)
 
-    def _passage(self, text: str, low: int, high: int) -> Iterator[Mark]:
+    def _passage(self, text: str, low: int, high: int, said: _Said) -> Iterator[Mark]:
         """Marks for a passage; of a long one block by block, what says nothing new only once."""
-        said = _Said({}, {})
         heard: set[str] = set()
         for begin, end in _blocks(text, low, high):
             left, right = max(low, begin - _BEFORE_BLOCK), min(high, end + _BEHIND_BLOCK)
@@ -115,11 +127,11 @@ class Matcher:
 
     def find_hidden(self, text: str, hidden: int) -> Iterator[Mark]:
         """Marks for a view of text that nobody is shown: for that there are more rules."""
-        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False, _Said({}, {}))
+        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False, _Said())
 
     def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
-        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, _Said({}, {}))
+        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, _Said())
 
     def _classes(self, number: int) -> int:
         """All classes a literal may stand for."""
@@ -133,12 +145,10 @@ class Matcher:
     ) -> Iterator[Mark]:
         """Marks for the hits of a passage that begins at `start`; those before `fresh` are only company."""
         rules = self._rules_for(reduce(or_, (hit[_CLASSES] for hit in hits), 0), hidden)
-        if not rules:
-            return
+        rules = said.without_enough(rules)
+        open_slots = reduce(or_, (slots for _, slots in rules), 0)
         first = 0
-        behind, marked = said
         vain: set[tuple[str, int, int]] = set()
-        open_slots = reduce(or_, (slots for _, slots in rules))
         for last, (at, end_of_word, held, _) in enumerate(hits):
             if not held & open_slots or at < fresh:
                 continue
@@ -150,19 +160,17 @@ class Matcher:
                 if around in vain:
                     continue
             for rule, slots in rules:
-                if not held & slots or marked.get(id(rule), 0) > _ENOUGH:
+                if not held & slots:
                     continue
-                if at < behind.get(id(rule), 0):
+                if at < said.behind.get(id(rule), 0):
                     around = None
                     continue
                 chosen = self._fit(rule, hits, first, last)
                 if chosen and self._stands(rule, text, chosen, joined):
                     begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
-                    behind[id(rule)] = stop
-                    marked[id(rule)] = marked.get(id(rule), 0) + 1
-                    if marked[id(rule)] > _ENOUGH:
-                        left = [slots for rule, slots in rules if marked.get(id(rule), 0) <= _ENOUGH]
-                        open_slots = reduce(or_, left, 0)
+                    if said.again(rule, stop):
+                        rules = said.without_enough(rules)
+                        open_slots = reduce(or_, (slots for _, slots in rules), 0)
                     around = None
                     yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
             if around:

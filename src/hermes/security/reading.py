@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from hermes.security import hidden, invisible
@@ -20,12 +20,15 @@ from hermes.security.findings import Finding, Mark, settle
 from hermes.security.literals import narrow, signs
 from hermes.security.normalise import fold
 from hermes.security.phrases import matcher
+from hermes.security.repeats import shorten, widened
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
 
 _DEEPEST = 2
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
+# So much of one hidden stretch is told.
+_STRETCH_SAYS = 200
 # So many different hidden or disguised stretches are read in a text, and one more for so many letters of it.
 _STRETCHES, _LETTERS_A_STRETCH = 300, 256
 # Of so many signs that make one line only the first is of interest.
@@ -35,8 +38,11 @@ _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 def read(text: str) -> tuple[Finding, ...]:
     """Everything in the text that tries to command its reader, sorted by (start, end, id)."""
+    short, gaps = shorten(text)
     reader = _Reader(len(text))
-    marks = [*_unseen(text), *reader.read(text, 0)]
+    marks = [*_unseen(short), *reader.read(short, 0)]
+    if gaps:
+        marks = [widened(mark, gaps) for mark in marks]
     if reader.unread:
         why = f"more hidden or disguised stretches than are read ({reader.unread} were not)"
         marks.append(Mark("too_many_stretches", "encoded", "medium", 0, min(len(text), 1), text[:1], why))
@@ -81,36 +87,49 @@ class _Reader:
             yield from self._hidden(text, depth)
             yield from self._disguised(text, depth)
             for start, end, read, how in survey.riddles:
-                first, last = view.start(start), view.end(end)
-                for mark in self._stretch(read, _DEEPEST):
-                    if mark.severity == "high":
-                        yield _encoded(mark, first, last, mark.reads, how + " text")
-
-    def _stretch(self, text: str, depth: int, hidden: int = 0, joined: bool = False) -> list[Mark]:
-        """Marks of a hidden or disguised stretch; none past the limit, which `scan` tells of."""
-        key = (text, depth, hidden, joined)
-        if (known := self._known.get(key)) is None:
-            if len(self._known) >= self._most:
-                self.unread += 1
-                return []
-            known = self._known[key] = list(self.read(text, depth, hidden, joined))
-        return known
+                if mark := self._grave(read, _DEEPEST):
+                    first, last = view.start(start), view.end(end)
+                    yield _encoded(mark, first, last, mark.reads, how + " text")
 
     def _hidden(self, text: str, depth: int) -> Iterator[Mark]:
         if "<" not in text and "](" not in text and "]:" not in text:
             return
+        telling: Counter[str] = Counter()
         for region in hidden.regions(text):
+            if telling[region.id] > _ENOUGH:
+                continue
             for mark in self._stretch(text[region.start : region.end], depth + 1, region.kind):
                 if mark.severity != "low":
+                    telling[region.id] += 1
                     start, end = region.start + mark.start, region.start + mark.end
                     why = f"not shown to people: {mark.why}"
                     yield Mark(region.id, "hidden_html", "high", start, end, mark.reads, why)
 
     def _disguised(self, text: str, depth: int) -> Iterator[Mark]:
         for disguise in disguises(text):
-            for mark in self._stretch(disguise.text, depth + 1, joined=disguise.joined):
-                if mark.severity == "high":
-                    yield _encoded(mark, disguise.start, disguise.end, disguise.text, disguise.how)
+            if mark := self._grave(disguise.text, depth + 1, disguise.joined):
+                yield _encoded(mark, disguise.start, disguise.end, disguise.text, disguise.how)
+
+    def _stretch(self, text: str, depth: int, hidden: int) -> list[Mark]:
+        """Marks of a hidden stretch, as many as say something new; none past the limit, which is told."""
+        key = (text, depth, hidden, False)
+        if key not in self._known:
+            if len(self._known) >= self._most:
+                self.unread += 1
+                return []
+            self._known[key] = list(islice(self.read(text, depth, hidden), _STRETCH_SAYS))
+        return self._known[key]
+
+    def _grave(self, text: str, depth: int, joined: bool = False) -> Mark | None:
+        """The first grave mark of a disguised stretch, if there is one: for all of it is one finding."""
+        key = (text, depth, 0, joined)
+        if key not in self._known:
+            if len(self._known) >= self._most:
+                self.unread += 1
+                return None
+            grave = (mark for mark in self.read(text, depth, joined=joined) if mark.severity == "high")
+            self._known[key] = list(islice(grave, 1))
+        return self._known[key][0] if self._known[key] else None
 
 
 def _encoded(mark: Mark, start: int, end: int, reads: str, how: str) -> Mark:
