@@ -87,9 +87,9 @@ class _Reader:
             yield from self._hidden(text, depth)
             yield from self._disguised(text, depth)
             for start, end, read, how in survey.riddles:
-                if mark := self._grave(read, _DEEPEST):
+                if worst := self._grave(read, _DEEPEST):
                     first, last = view.start(start), view.end(end)
-                    yield _encoded(mark, first, last, mark.reads, how + " text")
+                    yield _encoded(worst, first, last, worst.reads, how + " text")
 
     def _hidden(self, text: str, depth: int) -> Iterator[Mark]:
         if "<" not in text and "](" not in text and "]:" not in text:
