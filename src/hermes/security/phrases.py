@@ -316,10 +316,11 @@ def _follows(text: str, at: int, parts: Sequence[str]) -> int:
 
 
 # A phrase does not reach over a paragraph, fence, list item, labelled line, quotation mark, an assignment,
-# an address given in brackets or, in running text, a full stop.
+# a flag of a command, an address given in brackets or, in running text, a full stop.
 _TORN = (
     r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|{}]|(?<!=)=(?!=)"
-    r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?:)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
+    r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
+    r"|\s--[a-z]|\s->\s|[\u3040-\u9fff\uac00-\ud7a3]\]\((?=https?)"
 )
 _STOP = r"[.!?\u3002;]\s|\u3002"
 _RUNNING = r"[^\W\d_] [^\W\d_]"
