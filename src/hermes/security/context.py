@@ -16,7 +16,7 @@ from hermes.security.expressions import compiled
 from hermes.security.rulebook import load
 
 # "instructions to ignore ...", "attempts to override ...": someone else's order, reported.
-_SPEECH = r"\b(?:instructions?|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling"
+_SPEECH = r"\b(?:instructions?|instructing|designed|intended|crafted|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling"
 _REPORTED = (
     _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
     r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
@@ -27,8 +27,9 @@ _REPORTED_VERB = (
 )
 _SINGLE = r"(?<!\w)'|'(?!\w)"
 _FENCE = r"(?m)^[ \t>]{0,12}(?:```|~~~)"
-_ITEM = r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
+_ITEM = r"[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
 _HEADING = r"(?m)^#{1,6} .*$"
+_CLOSING = r"</([a-z][\w-]{1,23})>"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
 _OFTEN, _PAGES = 4, 4_000
@@ -46,6 +47,8 @@ class Context:
             return True
         if compiled(_REPORTED_VERB).search(self._text, max(0, start - 40), min(end, start + 40)):
             return True
+        if self._named(start, end) or self._closes_its_own(start):
+            return True
         fenced = self._fenced(start)
         apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._item(start)
         if not apart:
@@ -53,6 +56,19 @@ class Context:
         if (fenced is not None or self._quoted(start, end) or self._table(start)) and self._security(start):
             return True
         return self._cued(start, end, fenced)
+
+    def _named(self, start: int, end: int) -> bool:
+        """Whether the passage is one word that is all of a code span: named, not used."""
+        around = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
+        return around == "``" and " " not in self._text[start:end]
+
+    def _closes_its_own(self, start: int) -> bool:
+        """Whether a closing tag was opened in the same text: a part of its structure, no way out of it."""
+        tag = compiled(_CLOSING).match(self._text, start)
+        if not tag:
+            return False
+        opened = self._text.count(f"<{tag[1]}>", 0, start)
+        return opened > self._text.count(f"</{tag[1]}>", 0, start)
 
     def _line(self, at: int) -> tuple[int, int]:
         start = self._text.rfind("\n", 0, at) + 1
@@ -100,7 +116,8 @@ class Context:
             return low
         before = self._text[low : paragraph - 2].rstrip()
         if fenced or before.endswith(":") or compiled(_ITEM).match(self._text, paragraph, paragraph + 60):
-            return max(low, self._text.rfind("\n\n", low, paragraph - 2) + 2)
+            leading = self._text.rfind("\n\n", low, paragraph - 2)
+            return low if leading < 0 else leading + 2
         return paragraph
 
     def _heading(self, at: int) -> str:

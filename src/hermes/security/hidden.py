@@ -18,6 +18,8 @@ _STYLE = (
     r"""|(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*[;"']|clip\s*:\s*rect\(0|scale\(0)"""
 )
 _ATTRIBUTE = r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true)"""
+# A remark in angle brackets, "<scope / hidden findings>": no element has so many bare words.
+_PLACEHOLDER = r"[^=]*\w+[^=\w]+\w+[^=\w]+\w+[^=]*"
 _TAG = r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>"
 _REFERENCE = r"""(?m)^\[[^\]\n]{1,40}\]:\s*(?:#|<>)\s*[("']([^\n]{0,2000})"""
 _TITLE = r"""\]\([^()\s]{1,300}\s["']([^"\n]{12,600})["']\)"""
@@ -50,15 +52,25 @@ def regions(text: str) -> Iterator[Region]:
     if "<" in text:
         lowered = ascii_lower(text)
         if any(word in lowered for word in ("style", "hidden", "<details")):
-            yield from _elements(lowered)
+            yield from _elements(lowered, text)
 
 
-def _elements(text: str) -> Iterator[Region]:
+def _is_component(attributes: str, name: str) -> bool:
+    """Whether a tag is one of a component, `<Icon aria-hidden />`, that has no content to hide."""
+    return name[:1].isupper() and attributes.endswith("/")
+
+
+def _elements(text: str, written: str) -> Iterator[Region]:
+    """Elements that hide what they hold, in a text in lower case and as it was written."""
     behind = 0
     for match in compiled(_TAG).finditer(text):
         if match.start() < behind:
             continue
         name, attributes = match[1], match[2]
+        if compiled(_PLACEHOLDER).fullmatch(attributes):
+            continue
+        if _is_component(attributes, written[match.start(1) : match.end(1)]):
+            continue
         hides = bool(compiled(_STYLE).search(attributes) or compiled(_ATTRIBUTE).search(attributes))
         if name == "details" and not hides:
             hides = bool(compiled(_EMPTY_SUMMARY).match(text, match.start()))

@@ -338,14 +338,26 @@ def _torn(passage: str) -> bool:
 _NEGATED = (
     r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|nao|nunca|jamais|niemals|nicht|nie|non|mai"
     r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+(?:[\w']+[ \t*_]+){0,1}"
-    r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4})$"
+    r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4}|不)$"
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.
 _NEGATED_LIST = r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
+# "The client will forget earlier grants": said of something that is not the reader.
+_STATED = (
+    r"\b(?!(?:you|we|i|please|ais?|assistants?|agents?|models?|llms?|chatbots?|bots?|claude|copilot|system)\b)"
+    r"[a-z]{2,20}[ *_]{1,3}(?:will|would|does|did|may|might|could)[ *_]{1,3}(?:[a-z]{2,12}ly[ *_]{1,3})?$"
+)
+_THIRD = r"(?:ignore|forget|disregard|bypasse|override|overlook|discard)s\b"
+# "a check that ignores earlier decisions"
+_WHICH = r"\b(?!(?:ais?|assistants?|agents?|models?|llms?|chatbots?|bots?)\b)[a-z]{2,20},?\s(?:that|which)\s$"
 
 
 def _negated(text: str, start: int, end: int) -> bool:
     if compiled(_NEGATED).search(text, max(0, start - 28), start):
+        return True
+    if compiled(_STATED).search(text, max(0, start - 44), start):
+        return True
+    if compiled(_THIRD).match(text, start) and compiled(_WHICH).search(text, max(0, start - 30), start):
         return True
     listed = compiled(_NEGATED_LIST).search(text, max(0, start - 110), start)
     return bool(listed and (" or " in text[start : end + 60] or text[:start].endswith("or ")))
