@@ -16,7 +16,10 @@ from hermes.security.expressions import compiled
 from hermes.security.rulebook import load
 
 # "instructions to ignore ...", "attempts to override ...": someone else's order, reported.
-_SPEECH = r"\b(?:instructions?|instructing|designed|intended|crafted|attempts?|attempting|trying|tries|requests?|asks?|asking|asked|tells?|telling"
+_SPEECH = (
+    r"\b(?:instructions?|instructing|designed|intended|crafted|attempts?|attempting|trying|tries|requests?"
+    r"|asks?|asking|asked|tells?|telling"
+)
 _REPORTED = (
     _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
     r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
