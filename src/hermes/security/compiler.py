@@ -33,6 +33,7 @@ _SPACELESS_LANGUAGES = ("ja", "ko", "th", "zh")
 _EVERY_LANGUAGE = "any"
 # The code that decides what a rule means: when it changes, what was found before no longer counts.
 _CODE = (
+    "alphabets.py",
     "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "invisible.py", "literals.py",
     "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py", "scouts.py", "shapes.py",
     "tables.json",

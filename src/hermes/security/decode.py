@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from hermes.security.alphabets import undressed
 from hermes.security.expressions import compiled
 from hermes.security.literals import Search, narrow, signs
 
@@ -63,7 +64,7 @@ _HEX_RUN = r"[0-9a-fA-F]+$"
 _BASE32_RUN = r"[A-Z2-7]+=*$"
 _MORSE_RUN = r"(?:[.-]{1,5}[ /|]{1,3}){9,}[.-]{1,5}"
 _SPACED = r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W_](?!\w)"
-_LEET_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
+_LEET_LETTERS = str.maketrans("0134578@$!+|69", "oieastbasitigg")
 _MORSE = dict(
     zip(
         [
@@ -107,6 +108,8 @@ def disguises(text: str) -> Iterator[Disguise]:
     yield from _listed(text, data)
     yield from _spaced(text, data)
     yield from _leet(text, data)
+    for start, end, read, how in undressed(text):
+        yield Disguise(start, end, read, how, " " not in read)
 
 
 def _encoded(text: str, data: bytes) -> Iterator[Disguise]:
@@ -158,6 +161,8 @@ _CONTROLS = bytes(code for code in range(32) if code not in (9, 10, 13)) + b"\x7
 
 
 def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
+    if data[1:64:2].count(0) > 20 or (len(data) > 24 and not any(data[1:24:2])):
+        data = data[: len(data) // 2 * 2].decode("utf-16-le", "replace").encode()
     if data[:64].translate(None, _CONTROLS) != data[:64]:
         return
     text = data.decode("utf-8", "replace")
@@ -191,6 +196,9 @@ def _listed_bytes(text: str, data: bytes) -> Iterator[Disguise]:
     for match in _at(_NUMBER_LIST, text, lists.numbers(data.translate(_NUMBERS))):
         codes = [int(code) for code in re.findall(r"\d{2,3}", match[0])]
         yield from _placed(match, "character codes", bytes(code for code in codes if code < 256))
+        if not compiled(r"[89]").search(match[0]):
+            octal = (int(code, 8) for code in re.findall(r"\d{2,3}", match[0]))
+            yield from _placed(match, "octal codes", bytes(code for code in octal if code < 256))
 
 
 def _at(expression: str, text: str, places: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
@@ -279,7 +287,16 @@ def _leet(text: str, data: bytes) -> Iterator[Disguise]:
 
 
 # Words that give a shifted, mirrored or reversed alphabet away.
-_TELLTALES = ("ignore", "instructions", "previous", "disregard", "override", "system prompt", "unrestricted")
+_TELLTALES = (
+    "ignore",
+    "instructions",
+    "previous",
+    "disregard",
+    "override",
+    "system prompt",
+    "unrestricted",
+    "guidelines",
+)
 
 
 def telltales() -> dict[str, str]:
@@ -290,7 +307,30 @@ def telltales() -> dict[str, str]:
         shown[atbash(word)] = "atbash"
         for shift in range(1, 26):
             shown[shifted(word, -shift)] = f"shifted by {shift}"
+        shown[" ".join(map(pig_latin, word.split()))] = "pig Latin"
     return shown
+
+
+# What pig Latin is read back to: where a word was cut cannot be told from its new form.
+_VOCABULARY = """
+ignore disregard forget override bypass all any every the your my previous prior above earlier instructions
+instruction rules guidelines restrictions prompt prompts system reveal show print tell me and act as an a you
+are now unrestricted no without limits filters secret password do not safety developer mode everything told
+were have been given initial hidden output repeat
+"""
+
+
+def pig_latin(word: str) -> str:
+    """A small-letter word as pig Latin has it."""
+    at = next((at for at, letter in enumerate(word) if letter in "aeiou"), 0)
+    return f"{word[at:]}{word[:at]}ay" if at else f"{word}way"
+
+
+@lru_cache(maxsize=1)
+def _pig_latin_back() -> dict[str, str]:
+    words = _VOCABULARY.split()
+    back = {word + end: word for word in words for end in ("way", "yay", "ay") if word[0] in "aeiou"}
+    return back | {pig_latin(word): word for word in words}
 
 
 def undo(text: str, how: str) -> str:
@@ -299,6 +339,9 @@ def undo(text: str, how: str) -> str:
         return text[::-1]
     if how == "atbash":
         return atbash(text)
+    if how == "pig Latin":
+        back = _pig_latin_back()
+        return re.sub(r"[a-z]+", lambda match: back.get(match[0], match[0]), text)
     return shifted(text, int(how.rsplit(" ", 1)[1]))
 
 

@@ -1,0 +1,160 @@
+"""Letters in costume: other alphabets, spelled letters, numbers and pieces that stand for a text.
+
+Each is looked for only where a sign of it stands, so that ordinary text costs a few substring searches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from hermes.security.expressions import compiled
+
+Costume = tuple[int, int, str, str]
+"""The stretch [start, end) of the text, what it reads undressed, and the name of the costume."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_LEAST = 6
+_LONGEST = 4_000
+_UPSIDE_DOWN = "ɐqɔpǝɟƃɥᴉɾʞlɯuodbɹsʇnʌʍxʎz"
+_SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘǫʀꜱᴛᴜᴠᴡxʏᴢ"
+_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰᶦʲᵏˡᵐⁿᵒᵖᑫʳˢᵗᵘᵛʷˣʸᶻ"
+_DOTS = (1, 3, 9, 25, 17, 11, 27, 19, 10, 26, 5, 7, 13, 29, 21, 15, 31, 23, 14, 30, 37, 39, 58, 45, 61, 53)
+_BRAILLE = "".join(chr(0x2800 + dots) for dots in _DOTS)
+# Letters that flags are made of, and letters in brackets.
+_FLAGS = "".join(chr(0x1F1E6 + at) for at in range(26))
+_BRACKETED = "".join(chr(0x249C + at) for at in range(26))
+# One of these is in every sentence in such a costume: its e, o or t.
+_COMMON = "ᴇᴏᵉᵒ⠑⠕ǝʇ\U0001f1ea\U0001f1f4⒠⒪"
+_SPELLED = """
+alpha|alfa bravo charlie delta echo foxtrot golf hotel india juliett|juliet kilo lima mike november oscar papa
+quebec romeo sierra tango uniform victor whiskey|whisky x-ray|xray yankee zulu
+"""
+
+
+def undressed(text: str) -> Iterator[Costume]:
+    """Everything in the text that is written in one of the costumes."""
+    if not text.isascii() and any(letter in text for letter in _COMMON):
+        yield from _dressed(text)
+    if "\\1" in text or "U+" in text or "chr(" in text:
+        yield from _escaped(text)
+    if "%25" in text and text.count("%25") >= _LEAST:
+        yield from _percent(text)
+    if ("ndia" in text or "NDIA" in text) and ("omeo" in text or "OMEO" in text):
+        yield from _spelled(text)
+    if '" + "' in text or "' + '" in text:
+        yield from _pieces(text)
+    yield from _lines(text)
+
+
+def _dressed(text: str) -> Iterator[Costume]:
+    for name, expression, table, turned in _wardrobe():
+        for match in expression.finditer(text):
+            read = match[0].translate(table)
+            yield match.start(), match.end(), read[::-1] if turned else read, name
+            if turned:
+                yield match.start(), match.end(), read, name
+
+
+_Dress = tuple[str, re.Pattern[str], dict[int, str], bool]
+
+
+@lru_cache(maxsize=1)
+def _wardrobe() -> list[_Dress]:
+    return [
+        _dress("upside-down letters", _UPSIDE_DOWN, _LETTERS + " \n.,'", turned=True),
+        _dress("small capitals", _SMALL_CAPITALS + _RAISED, " .,'-"),
+        _dress("Braille", _BRAILLE, " \u2800.,"),
+        _dress("flag letters", _FLAGS, " \u200b\u200c\u2060"),
+        _dress("letters in brackets", _BRACKETED, " .,"),
+    ]
+
+
+def _dress(name: str, letters: str, between: str, *, turned: bool = False) -> _Dress:
+    """A costume: a run of at least so many of its letters that are no plain ones, with others between."""
+    table = {ord(letter): _LETTERS[at % 26] for at, letter in enumerate(letters)}
+    own = "".join(letter for letter in letters if not letter.isascii())
+    for mark in "\u200b\u200c\u2060":
+        table.setdefault(ord(mark), "")
+    if name == "Braille":
+        table[0x2800] = " "
+    if name == "flag letters":
+        table[ord(" ")] = ""
+    gap = f"[{re.escape(between)}]{{0,12}}"
+    run = f"[{own}](?:{gap}[{own}]){{{_LEAST - 1},{_LONGEST}}}[{re.escape(between)}]{{0,12}}"
+    if turned:
+        run = f"[{_LETTERS}]{{0,12}}{run}"
+    return name, re.compile(run), table, turned
+
+
+_OCTALS = r"(?:\\[01][0-7]{2}){6,}"
+_CODE_POINTS = r"(?:U\+[0-9A-Fa-f]{4,5}[\s,]{0,3}){6,}"
+_CALLS = r"(?i:(?:chr\(\d{2,3}\)[\s+.&,]{0,4}){6,})"
+
+
+def _escaped(text: str) -> Iterator[Costume]:
+    kinds: list[tuple[str, str, str, Callable[[str], int]]] = [
+        ("octal escapes", _OCTALS, r"[0-7]{3}", lambda code: int(code, 8)),
+        ("code points", _CODE_POINTS, r"[0-9A-Fa-f]{4,5}", lambda code: int(code, 16)),
+        ("character calls", _CALLS, r"\d{2,3}", int),
+    ]
+    for name, run, unit, number in kinds:
+        for match in compiled(run).finditer(text):
+            codes = [number(code) for code in compiled(unit).findall(match[0][:_LONGEST])]
+            yield match.start(), match.end(), "".join(chr(code) for code in codes if code < 0x110000), name
+
+
+_PERCENT = r"(?:(?:%25[0-9A-Fa-f]{2}){1,40}[\w .~+-]{0,20}){3,}"
+
+
+def _percent(text: str) -> Iterator[Costume]:
+    from urllib.parse import unquote
+
+    for match in compiled(_PERCENT).finditer(text):
+        yield match.start(), match.end(), unquote(unquote(match[0][:_LONGEST])), "twice percent-encoded"
+
+
+@lru_cache(maxsize=1)
+def _call_signs() -> tuple[re.Pattern[str], dict[str, str]]:
+    signs = {
+        sign: letter
+        for letter, names in zip(_LETTERS, _SPELLED.split(), strict=True)
+        for sign in names.split("|")
+    }
+    any_sign = "|".join(sorted(signs, key=len, reverse=True))
+    return re.compile(rf"(?i)\b(?:{any_sign})(?:[\s,.\-/]{{1,4}}(?:{any_sign})){{7,}}\b"), signs
+
+
+def _spelled(text: str) -> Iterator[Costume]:
+    expression, signs = _call_signs()
+    for match in expression.finditer(text):
+        words = compiled(r"[a-z]+(?:-ray)?").findall(match[0].lower()[: 8 * _LONGEST])
+        yield match.start(), match.end(), "".join(signs.get(word, "") for word in words), "spelled letters"
+
+
+_PIECE = r"(?:{0}[^{0}\n]{{1,80}}{0}\s{{0,2}}\+\s{{0,2}}){{2,}}{0}[^{0}\n]{{1,80}}{0}"
+_PIECES = "|".join(map(_PIECE.format, "\"'"))
+
+
+def _pieces(text: str) -> Iterator[Costume]:
+    for match in compiled(_PIECES).finditer(text):
+        mark = match[0][0]
+        inside = compiled(rf"{mark}([^{mark}\n]+){mark}").findall(match[0][:_LONGEST])
+        yield match.start(), match.end(), "".join(inside), "joined pieces"
+
+
+# One letter on each of ten lines, or one word in each of four list items.
+_ITEM = r"[ \t]{0,4}(?:[-*+]|\d{1,2}[.)])[ \t]{1,3}[\w']{1,16}[ \t]{0,2}"
+_LETTER = r"[ \t]{0,4}\S[ \t]{0,2}"
+_LETTERS_A_LINE = rf"(?:{_LETTER}\n(?:[ \t]{{0,4}}\n)?){{9,{_LONGEST}}}{_LETTER}(?!\S)"
+_LINES = rf"\n(?:{_LETTERS_A_LINE}|(?:{_ITEM}\n){{3,60}}{_ITEM}(?![^\n]))"
+
+
+def _lines(text: str) -> Iterator[Costume]:
+    for match in compiled(_LINES).finditer("\n" + text):
+        words = compiled(r"(?:[-*+]|\d{1,2}[.)])[ \t]{1,3}([\w']+)").findall(match[0])
+        read, name = (
+            (" ".join(words), "one word") if len(words) > 3 else ("".join(match[0].split()), "one letter")
+        )
+        yield match.start(), match.end() - 1, read, name + " a line"
