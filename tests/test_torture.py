@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -17,42 +17,66 @@ from typing import Any
 import pytest
 
 import hermes
-from hermes.agent.overlays import fenced, overlay
-from hermes.agent.result_notes import Hints
-from hermes.agent.subdirectory_hints import Conversation, Hinted
-from hermes.contracts import CacheRules, CacheTtl
-from hermes.messages import Annex, Message, ModelRequest, ToolCall
-from hermes.providers.anthropic import AnthropicMessages
-from hermes.providers.openai_chat import OpenAiChat
-from hermes.providers.scripted import PROFILE, ScriptedModel, Step
+from hermes.agent.overlays import overlay
+from hermes.messages import Annex, Message
+from hermes.providers.cache_marks import unmarked
+from hermes.providers.scripted import ScriptedModel
 from hermes.security.policy import Policies
 from hermes.sessions.contract import Store
-from hermes.turns import EphemeralOverlay
-from tests.agent.talk import Talk, Ticking, failing, make_tool
+from hermes.sessions.records import CallRecord, EpochRecord
+from hermes.sessions.replay import request_body, verify
+from hermes.turns import EphemeralOverlay, NoticeShown
+from tests.agent.talk import Talk, Ticking, make_tool
+from tests.providers.mark_rules import Rules
 from tests.sessions.conftest import Place, place, postgres_server
-from tests.world import write
+from tests.torture import MARKS, Answers, hints, model_for, tools_for
+from tests.world import make_home, write
 
 __all__ = ["place", "postgres_server"]
 
 TURNS = 60
-MARKS = CacheRules("marks", 1024, None, 4, 20, (CacheTtl("5m", 1.25, 300), CacheTtl("1h", 2.0, 3600)), 0.1)
+PLAN = {
+    12: "elsewhere",
+    25: "compaction",
+    33: "elsewhere",
+    40: "other provider",
+    43: "first provider",
+    50: "compaction",
+    54: "compaction without change",
+}
+"""What happens before a turn, besides what happens by chance; before the last nothing else does."""
+EPOCHS = ["new session", "compaction", "other takes over", "scripted takes over", "compaction", "compaction"]
+QUIET = range(50, 55)
 
 
 @dataclass
 class Torturer:
-    """Makes a turn, and something else, happen; all by one seed."""
+    """Makes a turn, and something else, happen; all by one seed. `sent` is every request, in order."""
 
     talk: Talk
+    wire: str
+    location: str
+    answers: Answers
     order: random.Random
     written: int = 0
-    others: dict[str, ScriptedModel] = field(default_factory=dict)
+    happened: set[str] = field(default_factory=set)
+    sent: list[bytes] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    first: ScriptedModel | None = None
 
     async def turn(self, number: int) -> None:
-        for name in self.order.sample(sorted(_MISCHIEF), 2):
-            _MISCHIEF[name](self, number)
-        overlays = tuple(self._overlays(number))
+        if planned := PLAN.get(number):
+            await getattr(self, planned.replace(" ", "_"))()
+            self.happened.add(planned)
+        self.answers.quiet = number in QUIET
+        if number not in QUIET:
+            for name in self.order.sample(MISCHIEF, 2):
+                getattr(self, name)(number)
+                self.happened.add(name)
         text = self.order.choice(["go on", "more  ", "and\nthen?\n", "缓存 é 👩‍💻", "say \ud83d nothing"])
-        await self.talk.say(f"{text} {number}", overlays=overlays)
+        await self.talk.say(f"{text} {number}", overlays=tuple(self._overlays(number)))
+        self.told += [e.notice.text for e in self.talk.events if isinstance(e, NoticeShown)]
+        self._collect()
 
     def _overlays(self, number: int) -> Iterator[EphemeralOverlay]:
         if number % 3 == 0:
@@ -63,12 +87,21 @@ class Torturer:
         speaker = self.order.choice(["Alice", "Bob"])
         yield EphemeralOverlay(Annex("gateway", f"[from {speaker}]", "before"), "standing")
 
+    def _collect(self) -> None:
+        self.sent += self.talk.model.sent
+        self.talk.model.sent.clear()
+
+    # -- by chance ----------------------------------------------------------------------------------------
+
     def write_memory(self, number: int) -> None:
         self.written += 1
         write(Path(self.talk.home.memories) / "MEMORY.md", f"fact {self.written}\n§\nanother\n")
 
     def edit_rules(self, number: int) -> None:
         write(self.talk.project / "AGENTS.md", f"Rule of turn {number}.\n")
+
+    def edit_soul(self, number: int) -> None:
+        write(Path(self.talk.home.soul), f"You are Hermes.\nYou remember turn {number}.\n")
 
     def install_skill(self, number: int) -> None:
         name = f"skill-{number}"
@@ -81,14 +114,14 @@ class Torturer:
     def ephemeral(self, number: int) -> None:
         self.talk.agent.ephemeral_system_prompt = self.order.choice(["", "Be brief.", f"Turn {number}."])
 
-    def restart(self, number: int) -> None:
+    def eviction(self, number: int) -> None:
         self.talk.restart()
 
     def late_tool(self, number: int) -> None:
-        self.talk.tools = (*self.talk.tools[:4], make_tool(f"late_{number}", lambda: "late"))
+        self.talk.tools = (*tools_for(self.talk.home), make_tool(f"late_{number}", lambda: "late"))
         self.talk.restart()
 
-    def lose_tool(self, number: int) -> None:
+    def switch_tool(self, number: int) -> None:
         self.talk.agent.switch_tool("quick", on=self.order.random() < 0.5)
 
     def midnight(self, number: int) -> None:
@@ -106,144 +139,191 @@ class Torturer:
     def git_init(self, number: int) -> None:
         write(self.talk.project / ".git" / "HEAD", f"ref: refs/heads/branch-{number}\n")
 
+    # -- as planned ---------------------------------------------------------------------------------------
 
-_MISCHIEF = {
-    name: getattr(Torturer, name)
-    for name in (
-        "write_memory",
-        "edit_rules",
-        "install_skill",
-        "personality",
-        "ephemeral",
-        "restart",
-        "late_tool",
-        "lose_tool",
-        "midnight",
-        "other_model",
-        "git_init",
-    )
-}
+    async def compaction(self) -> None:
+        async for event in self.talk.agent.compact():
+            if isinstance(event, NoticeShown):
+                self.told.append(event.notice.text)
+        self._collect()
 
+    compaction_without_change = compaction
 
-class Answers:
-    """What the model says: words, or calls of tools good and bad, then words; all by one seed."""
+    async def elsewhere(self) -> None:
+        """Another process, under another hash seed, locale and zone, says a turn."""
+        here = Path(__file__).parents[1]
+        variables = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(Path(hermes.__file__).parents[1]), str(here)]),
+            "PYTHONHASHSEED": "77",
+            "TZ": "Asia/Kolkata",
+            "LC_ALL": "C",
+        }
+        asked = [str(self.talk.root), self.location, self.talk.agent.session_id, self.wire]
+        command = [sys.executable, "-m", "tests.torture_child", *asked]
+        done = subprocess.run(command, env=variables, cwd=here, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        self.sent.append(done.stdout)
 
-    def __init__(self, seed: int) -> None:
-        self.order = random.Random(seed)
-        self.calls = 0
-        self.pending = 0
+    async def other_provider(self) -> None:
+        """The other wire, with another provider behind it."""
+        self.first = self.talk.model
+        wire = "openai" if self.wire == "anthropic" else "anthropic"
+        self.talk.model = model_for(wire, Answers(11), "other")
+        self.talk.agent.set_model(self.talk.model)
 
-    def __call__(self, request: ModelRequest) -> Step:
-        if not self.pending:
-            self.pending = self.order.choice([0, 0, 1, 2, 5])
-            if not self.pending:
-                return Step(f"answer {self.calls}" + self.order.choice(["", "  ", "\n", " é"]))
-        self.pending -= 1
-        if not self.pending:
-            return Step("done with the tools ")
-        return Step(
-            self.order.choice(["", "let me look  "]),
-            tuple(self._call() for _ in range(self.order.choice([1, 1, 3]))),
-        )
-
-    def _call(self) -> ToolCall:
-        self.calls += 1
-        name = self.order.choice(["quick", "together", "fails", "skill_view", "unknown"])
-        arguments = self.order.choice(
-            ["{}", '{"text": "a b "}', '{ "text" : "é" }', "{broken", '{"nope": 1}']
-        )
-        return ToolCall(f"call_{self.calls}", name, arguments)
+    async def first_provider(self) -> None:
+        assert self.first is not None
+        self.talk.model = self.first
+        self.talk.agent.set_model(self.first)
 
 
-def model_for(wire: str) -> ScriptedModel:
-    answers = Answers(7)
-    script = iter(lambda: answers, None)  # the same callable for ever
-    if wire == "openai":
-        return ScriptedModel(script, codec=OpenAiChat())
-    return ScriptedModel(script, profile=replace(PROFILE, cache=MARKS), codec=AnthropicMessages())
+MISCHIEF = (
+    "edit_rules",
+    "edit_soul",
+    "ephemeral",
+    "eviction",
+    "git_init",
+    "install_skill",
+    "late_tool",
+    "midnight",
+    "other_model",
+    "personality",
+    "switch_tool",
+    "write_memory",
+)
 
 
-def hints(order: random.Random) -> Hints:
-    """Hints of folders that some calls entered, as the tracker of such hints gives them."""
+@dataclass
+class Record:
+    """What the store has of the session afterwards."""
 
-    def hint(conversation: Conversation, call: ToolCall, result: Message) -> Hinted:
-        if order.random() < 0.7:
-            return Hinted()
-        text = fenced("hint", f"Rules of folder {order.randrange(9)}: be kind.  ")
-        return Hinted((Annex("hint", text),))
+    messages: list[Message]
+    epochs: Sequence[EpochRecord]
+    calls: Sequence[CallRecord]
+    bodies: list[bytes]
+    problems: Sequence[str]
 
-    return hint
+    @classmethod
+    async def of(cls, store: Store, session_id: str) -> Record:
+        calls = await store.calls(session_id)
+        bodies = [await request_body(store, session_id, call.n) for call in calls]
+        messages = [s.message for s in await store.messages(session_id)]
+        problems = (*await verify(store, session_id), *await store.check())
+        return cls(messages, await store.epochs(session_id), calls, bodies, problems)
 
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_sixty_turns(place: Place, tmp_path: Path, wire: str) -> None:
-    async def scene(store: Store) -> tuple[Talk, list[str], list[Any]]:
-        tools = [
-            make_tool("quick", lambda text="": f"quick {text}\n", takes=["text"]),
-            make_tool(
-                "together", lambda text="": f"together {text}  ", parallel=True, effects=False, takes=["text"]
-            ),
-            make_tool("fails", failing("it broke  "), takes=["text"]),
-            make_tool("skill_view", lambda text="": "", effects=False, takes=["text"]),
-        ]
-        talk = Talk(tmp_path, store, tools=tools, model=model_for(wire), hints=hints(random.Random(5)))
-        torturer = Torturer(talk, random.Random(3))
+    home = make_home(tmp_path / "home")
+    write(Path(home.config), "compaction: {keep_tail: 4}\n")
+
+    async def scene(store: Store) -> tuple[Torturer, Record]:
+        answers, tools = Answers(7), tools_for(home)
+        talk = Talk(
+            tmp_path, store, tools=tools, model=model_for(wire, answers), hints=hints(random.Random(5))
+        )
+        torturer = Torturer(talk, wire, place.location, answers, random.Random(3))
         for number in range(TURNS):
             await torturer.turn(number)
-        session_id = talk.agent.session_id
-        reasons = [e.reason for e in await store.epochs(session_id)]
-        return talk, reasons, [await rebuilt(store, session_id, n) for n in range(len(talk.model.bodies))]
+        return torturer, await Record.of(store, talk.agent.session_id)
 
-    talk, reasons, bodies = place.run(scene)
-    assert resumed_elsewhere(place, talk) == body_without_tail(talk)
-    assert reasons == ["new session"]
-    assert bodies == talk.model.bodies
-    messages = [
-        json.dumps(json.loads(b)["messages"], ensure_ascii=False).removesuffix("]") for b in talk.model.bodies
-    ]
-    for before, after in pairwise(messages):
-        assert after.startswith(before)
-    heads = {json.dumps([json.loads(b).get("system"), json.loads(b)["tools"]]) for b in talk.model.bodies}
-    assert len(heads) == 1
-    assert len(talk.model.bodies) > TURNS
+    torturer, record = place.run(scene)
+    assert torturer.happened == {*MISCHIEF, *PLAN.values()}
+    assert missing(record.messages, torturer.told) == []
+    assert record.problems == ()
+    assert record.bodies == torturer.sent
+    assert [e.reason for e in record.epochs] == EPOCHS
+    assert len(record.bodies) > TURNS
+    assert_nothing_moved(record)
+    assert_equal_across_boundaries(record)
+    assert_taken(record)
 
 
-def body_without_tail(talk: Talk) -> bytes:
-    """The last request without what may change from call to call, and the answer to it."""
-    model = talk.model
-    return (
-        model.bodies[-1].partition(b'],"model":')[0]
-        + b","
-        + b"".join(model.codec.fragments((answered(talk),), model.profile, "user"))
-    )
-
-
-def answered(talk: Talk) -> Message:
-    assert talk.agent.session is not None
-    return talk.agent.session.visible[-1]
-
-
-def resumed_elsewhere(place: Place, talk: Talk) -> bytes:
-    """What another process, under another hash seed, would go on from."""
-    kind = "postgres" if place.location.startswith("postgres") else "sqlite"
-    command = [sys.executable, "-m", "tests.agent.resume_child", kind, place.location, talk.agent.session_id]
-    here = Path(__file__).parents[1]
-    path = os.pathsep.join([str(Path(hermes.__file__).parents[1]), str(here)])
-    variables = {
-        **os.environ,
-        "PYTHONPATH": path,
-        "PYTHONHASHSEED": "77",
-        "TZ": "Asia/Kolkata",
-        "LC_ALL": "C",
+def missing(messages: Sequence[Message], told: Sequence[str]) -> list[str]:
+    """What of the named events left no trace in what was sent or told."""
+    annexes = [a for m in messages for a in m.annex]
+    kinds = {a.kind for a in annexes}
+    days = {a.text.partition("(")[0] for a in annexes if a.kind == "clock" and "(" in a.text}
+    seen = {
+        "a tool was called": any(m.role == "tool" and not m.error for m in messages),
+        "a call failed": any(m.role == "tool" and m.error for m in messages),
+        "a tool wrote memory": any(m.name == "memory" and not m.error for m in messages),
+        "a tool was off": any("is switched off" in m.text for m in messages),
+        "a tool came late": any("came after this session began" in text for text in told),
+        "midnight": len(days) > 5,
+        "another process": any("gone on with elsewhere" in text for text in told),
+        "another speaker": len({a.text for a in annexes if a.kind == "gateway"}) > 1,
+        "an account": any(a.kind == "summary" for a in annexes),
+        **{kind: kind in kinds for kind in ("recall", "hint", "plugin")},
     }
-    done = subprocess.run(command, env=variables, cwd=here, capture_output=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+    for kind in ("personality", "ephemeral", *(f"{what} changed" for what in CHANGED)):
+        texts = [a.text for a in annexes if a.kind == kind]
+        seen[kind] = any(text.startswith("<added") for text in texts)
+    for kind in ("personality", "ephemeral", "model changed"):
+        seen[f"{kind} ended"] = any(a.kind == kind and a.text.startswith("[") for a in annexes)
+    return [name for name, found in seen.items() if not found]
 
 
-async def rebuilt(store: Store, session_id: str, call: int) -> bytes:
-    """A past request, from what is stored."""
-    made = (await store.calls(session_id))[call]
-    fragments = await store.fragments(session_id, made.epoch)
-    head, tail = await store.blob(session_id, made.head), await store.blob(session_id, made.tail)
-    return head + b",".join(f.body for f in fragments[: made.fragments]) + tail
+CHANGED = ("memory", "skills", "context", "identity", "model")
+
+
+def beginning(body: bytes) -> bytes:
+    """A request without marks, and without what may change from call to call."""
+    return unmarked(body).partition(b'],"model":')[0]
+
+
+def assert_nothing_moved(record: Record) -> None:
+    """In an epoch each request begins with all of the one before; so does a question beside it."""
+    epoch, before = -1, b""
+    for call, body in zip(record.calls, record.bodies, strict=True):
+        now = beginning(body)
+        if call.epoch != epoch:
+            epoch, before = call.epoch, now.partition(b'"messages"')[0]
+        assert now.startswith(before), f"call {call.n}"
+        if call.stop != "aside":
+            before = now
+
+
+def assert_equal_across_boundaries(record: Record) -> None:
+    """The prompt moves only where something in it changed; a provider comes back to what it has cached."""
+    bodies: dict[int, list[bytes]] = {}
+    for call, body in zip(record.calls, record.bodies, strict=True):
+        if call.stop != "aside":
+            bodies.setdefault(call.epoch, []).append(beginning(body))
+    assert bodies[3][0].startswith(bodies[1][-1])  # another provider was asked in between
+    prompts = [set(map(head, bodies[n])) for n in range(len(EPOCHS))]
+    assert all(len(prompt) == 1 for prompt in prompts)
+    assert prompts[4] == prompts[5] != prompts[3] == prompts[1] != prompts[0]
+
+
+def assert_taken(record: Record) -> None:
+    """The rules of Anthropic's wire for its requests: marks, and who speaks after whom."""
+    rules, epoch = Rules(MARKS.minimum_tokens or 0), -1
+    for call, body in zip(record.calls, record.bodies, strict=True):
+        asked = json.loads(body)
+        if "system" not in asked:
+            continue
+        assert_in_turns(asked["messages"])
+        if call.epoch != epoch:
+            rules, epoch = Rules(MARKS.minimum_tokens or 0), call.epoch
+        if call.stop != "aside":
+            rules.check(body)
+
+
+def assert_in_turns(messages: Sequence[Any]) -> None:
+    """The person begins and has the last word, and what was called is answered at once and in order."""
+    assert (messages[0]["role"], messages[-1]["role"]) == ("user", "user")
+    for said, after in pairwise([*messages, {"content": []}]):
+        asked, given = (
+            [block[key] for block in m["content"] if isinstance(block, dict) and block["type"] == kind]
+            for m, kind, key in ((said, "tool_use", "id"), (after, "tool_result", "tool_use_id"))
+        )
+        assert asked == given
+
+
+def head(body: bytes) -> str:
+    """The tools and the prompt of a request."""
+    asked = json.loads(body + b"]}")
+    system = asked.get("system") or asked["messages"][0]
+    return json.dumps([system, asked["tools"]])

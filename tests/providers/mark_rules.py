@@ -24,10 +24,13 @@ class Rules:
 
     def check(self, body: bytes) -> None:
         """AssertionError when a request breaks a rule, or cannot reach what the one before it wrote."""
-        places = list(_places(json.loads(body)))
+        asked = json.loads(body)
+        by_itself = asked.pop("cache_control", None)
+        places = list(_places(asked))
         marks = [at for at, (_, _, mark, _) in enumerate(places) if mark]
         lifetimes = [SECONDS[places[at][2]] for at in marks]
-        assert len(marks) <= MOST, "at most four marks"
+        assert len(marks) + bool(by_itself) <= MOST, "at most four marks"
+        assert not by_itself or places[-1][2] in ("", by_itself.get("ttl", "5m")), "one lifetime on a block"
         assert lifetimes == sorted(lifetimes, reverse=True), "the longer lifetime stands first"
         for at in marks:
             assert places[at][3] not in ("thinking", "redacted_thinking"), "no mark on thinking"

@@ -262,8 +262,8 @@ def test_the_rules_can_be_broken() -> None:
     mark = {"cache_control": {"type": "ephemeral"}}
     hour = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
 
-    def refused(*blocks: dict[str, object]) -> str:
-        body = {"messages": [{"role": "user", "content": list(blocks)}]}
+    def refused(*blocks: dict[str, object], **more: object) -> str:
+        body = {"messages": [{"role": "user", "content": list(blocks)}], **more}
         rules = Rules(1024)
         rules.check(json.dumps({"messages": [{"role": "user", "content": [long | mark]}]}).encode())
         with pytest.raises(AssertionError) as caught:
@@ -271,6 +271,8 @@ def test_the_rules_can_be_broken() -> None:
         return str(caught.value).splitlines()[0]
 
     assert refused(*[long | mark] * 5) == "at most four marks"
+    assert refused(*[long | mark] * 4, **mark) == "at most four marks"
+    assert refused(long | mark, **hour) == "one lifetime on a block"
     assert refused(long | mark, long | hour) == "the longer lifetime stands first"
     assert refused({"type": "text", "text": "x"} | mark) == "no mark below the minimum"
     assert refused(long, *[{"type": "text", "text": "y"}] * 20, long | mark) == (
