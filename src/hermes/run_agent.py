@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
@@ -15,21 +13,20 @@ from hermes.agent.delegation import Delegation, Kind, kinds_of
 from hermes.agent.extensions import Extensions
 from hermes.agent.guard import What
 from hermes.agent.hands import Hands
-from hermes.agent.holder import Holder
-from hermes.agent.loop import Turn, limits_for
+from hermes.agent.loop import Limits
 from hermes.agent.options import AgentOptions
 from hermes.agent.personality import find_personality, personalities
-from hermes.agent.pinned_skills import pinned
 from hermes.agent.prompt_builder import DEFAULT_AGENT_IDENTITY, Sources
 from hermes.agent.result_notes import no_hints
 from hermes.agent.session import Session
 from hermes.agent.subdirectory_hints import tracker_of
 from hermes.agent.system_prompt import load_sources, working_directory
 from hermes.agent.taking_back import take_back
-from hermes.contracts import Model, Whose
-from hermes.errors import ModelError, SessionBusy, StoreError, UsageError
+from hermes.agent.talker import Talker
+from hermes.contracts import Model, ModelProfile
+from hermes.errors import ModelError, StoreError, UsageError
 from hermes.memory.scope import OWNER, MemoryScope
-from hermes.messages import Completed, Message
+from hermes.messages import Message
 from hermes.model_tools import tool_definitions, toolbox, unknown_tools
 from hermes.paths import ensure_home, get_hermes_home
 from hermes.prompt import SystemPrompt, WorkDir
@@ -37,15 +34,15 @@ from hermes.provenance import Notice, Origin
 from hermes.providers.connect import connect
 from hermes.sessions.contract import Store, keep_bodies
 from hermes.sessions.open import open_store, store_notices
-from hermes.tooling import Tool, ToolContext
+from hermes.tooling import Tool
 from hermes.tools.delegate_tool import delegate_tool
-from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
+from hermes.turns import Ask, NoticeShown, TextShown, TurnEnded, TurnRequest, nobody
 
 if TYPE_CHECKING:
     from hermes.agent.keep_warm import KeepWarm
 
 
-class AIAgent(Holder):
+class AIAgent(Talker):
     """One conversation with a model, from the first word or from where it was left.
 
     `model` is a model, or the name of one as `provider:name` (default: the configured one). `tools` is what
@@ -85,13 +82,10 @@ class AIAgent(Holder):
         super().__init__(sources, workdir, store, model, memory_scope, platform, options)
         self.session_id, self.personality, self.ask = session_id, personality, ask
         self._equip(tools, options.extensions)
-        self.limits = options.limits or limits_for(model.profile, config.agent.max_turns)
+        self.limits = options.limits or Limits(config.agent.max_turns)
         self.hints = options.hints or tracker_of(sources, workdir)
         self.approval = self._approval(approval)
         self.compactor = self._compactor()
-        self._steering: deque[str] = deque()
-        self._brought: list[EphemeralOverlay] = []
-        self._seen_files: dict[str, dict[str, str]] = {}
         self._runner: asyncio.Runner | None = None
 
     def _equip(self, tools: Iterable[Tool] | None, extensions: Extensions | None) -> None:
@@ -107,96 +101,6 @@ class AIAgent(Holder):
         self.notices = (*self.notices, *told, *unknown)
 
     # -- talk ---------------------------------------------------------------------------------------------
-
-    async def run(self, turn: TurnRequest) -> AsyncGenerator[Event, None]:
-        """One turn, event by event; the last is `TurnEnded`."""
-        async with self.held(turn.text) as session:
-            whose, answered = self._whose(session.record.id), ""
-            try:
-                async with aclosing(self._caught_up(session, turn, whose)) as events:
-                    async for event in events:
-                        self.extensions.event(event, session.record.id)
-                        if isinstance(event, TurnEnded):
-                            answered = event.text
-                            for notice in self.extensions.told():
-                                yield NoticeShown(notice)
-                        yield event
-            finally:
-                self.extensions.ended(whose, turn.text, answered, self.clock)
-
-    async def _caught_up(
-        self, session: Session, turn: TurnRequest, whose: Whose
-    ) -> AsyncGenerator[Event, None]:
-        """A turn behind all that is stored: what another process said since the last one is taken in."""
-        brought, begun = tuple(self._brought), False
-        try:
-            async with aclosing(self._once(session, turn, whose)) as events:
-                async for event in events:
-                    begun = begun or not isinstance(event, NoticeShown)
-                    yield event
-            return
-        except SessionBusy as busy:
-            if begun or busy.holder:
-                raise
-        self._brought[:] = brought
-        session = self.session = await self._resume()
-        text = "this session was gone on with elsewhere; what was said there is taken in"
-        yield NoticeShown(Notice("info", text, Origin("sessions")))
-        async with aclosing(self._once(session, turn, whose)) as events:
-            async for event in events:
-                yield event
-
-    async def _once(self, session: Session, turn: TurnRequest, whose: Whose) -> AsyncGenerator[Event, None]:
-        """A turn, with room made for it where there is little."""
-        self._extend()
-        try:
-            if self.compactor.due(session, self.model.profile, turn.text):
-                async with aclosing(self._summarise(session)) as summarising:
-                    async for event in summarising:
-                        yield event
-            messages, told = await self._opened(session, turn, whose)
-        except (asyncio.CancelledError, GeneratorExit):
-            await asyncio.shield(session.stopped(Message("user", turn.text)))
-            raise
-        running = self._turn(session).run(*messages, told=told)
-        async with aclosing(self.extensions.watched(running, session, self.model.profile)) as events:
-            async for event in events:
-                yield event
-
-    async def _opened(
-        self, session: Session, turn: TurnRequest, whose: Whose
-    ) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:
-        """What a turn begins with: the messages, with all that is added to them, and what is to be told."""
-        added = await self.extensions.overlays(turn.text, whose, self.model.profile.name, session.visible)
-        self.model, crossed = await self.boundaries.crossed(session, self.model)
-        # From here on nothing is waited for: what counts as said must come to stand in a message.
-        first, missing = pinned(self.sources) if not session.visible and self._built_tools else ((), ())
-        overlays = (*first, *turn.overlays, *self._brought, *added)
-        self._brought.clear()
-        prefill = turn.prefill if not session.visible else ()
-        said, notices = self._said(session, replace(turn, overlays=overlays))
-        told = (*self._interrupted(session), *crossed, *self._staged(session), *self.extensions.told())
-        return (*prefill, *said), (*told, *missing, *notices)
-
-    def _turn(self, session: Session) -> Turn:
-        context = ToolContext(
-            session.record.id,
-            cwd=self.workdir.path,
-            ask=self.ask,
-            visible=lambda: session.visible,
-            seen=self._seen_files.setdefault(session.record.id, {}),
-        )
-        return Turn(
-            session,
-            self.model,
-            self.hands.callable(session, self.extensions),
-            context,
-            self.limits,
-            self._drain,
-            self.hints,
-            compactor=self.compactor,
-            guard=self.approval.refusal,
-        )
 
     def chat(self, text: str) -> str:
         """Say something and wait for the answer; for programs without an event loop of their own.
@@ -219,23 +123,6 @@ class AIAgent(Holder):
         if ended.reason == "failed":
             raise ModelError(next((n.text for n in reversed(told) if n.level == "error"), "no answer came"))
         return ended.text
-
-    def steer(self, text: str) -> None:
-        """Say something while the agent works; it is heard before the next call of the model."""
-        self._steering.append(text)
-
-    def bring(self, overlay: EphemeralOverlay) -> None:
-        """Add a text to the person's next message, such as a skill that is to be followed."""
-        self._brought.append(overlay)
-
-    def _drain(self) -> Sequence[str]:
-        said = tuple(self._steering)
-        self._steering.clear()
-        return said
-
-    def unheard(self) -> Sequence[str]:
-        """What was said to steer and came too late to be heard; it is given once."""
-        return self._drain()
 
     async def save(self) -> tuple[Notice, ...]:
         """Store what could not be stored yet, where no next step may come; an error when it cannot be."""
@@ -311,24 +198,15 @@ class AIAgent(Holder):
         async with self.held() as session:
             return await take_back(session)
 
-    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
-        """Have the older messages summarised now; `focus` names what is to be kept with special care."""
-        async with self.held() as session, aclosing(self._summarise(session, focus)) as told:
-            async for event in told:
-                yield event
-
-    async def _summarise(self, session: Session, focus: str = "") -> AsyncGenerator[Event, None]:
-        async with aclosing(self.compactor.run(session, self.model, focus=focus)) as events:
-            async for event in events:
-                if not isinstance(event, Completed):
-                    yield event
-
     def _compactor(self) -> Compactor:
         return Compactor(
             self.sources.config.compaction,
             lambda: (self._prompt(self.session_id), tool_definitions(self.tools)),
-            self.limits.max_tokens,
+            self._room,
         )
+
+    def _room(self, profile: ModelProfile) -> int:
+        return self.limits.room(profile)
 
     def _approval(self, mode: str) -> Approval:
         tools, home = self.sources.config.tools, self.sources.home
@@ -370,7 +248,7 @@ class AIAgent(Holder):
             memory_scope=self.memory_scope,
             options=AgentOptions(
                 ephemeral_system_prompt="",
-                limits=limits_for(model.profile, kind.max_turns or settings.max_turns),
+                limits=Limits(kind.max_turns or settings.max_turns),
                 hints=None if kind.switches.project_context else no_hints,
                 clock=self.clock,
             ),

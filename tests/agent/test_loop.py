@@ -399,6 +399,21 @@ def test_prefill_stands_before_the_first_message(play: Play) -> None:
     play(scene, ["Hi.", "Hi again."])
 
 
+def test_an_answer_may_have_as_much_as_the_model_that_gives_it_can_write(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        await talk.say("hello")
+        terse = ScriptedModel(["hi"] * 2, profile=replace(PROFILE, name="terse", output_limit=4096))
+        talk.agent.set_model(terse)
+        await talk.say("and you?")
+        small = replace(PROFILE, name="small", context_window=4096, small=True)
+        talk.agent.set_model(ScriptedModel(["hi"], profile=small))
+        await talk.say("and you?")
+        asked = [talk.model.requests[-1], terse.requests[-1], talk.agent.model.requests[-1]]  # type: ignore[attr-defined]
+        assert [request.max_tokens for request in asked] == [8192, 4096, 512]
+
+    play(scene, ["hi"])
+
+
 def test_tools_are_told_in_one_order(play: Play) -> None:
     async def scene(talk: Talk) -> None:
         await talk.say("hello")

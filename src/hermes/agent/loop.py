@@ -55,12 +55,14 @@ class Limits:
     repeats: int = 3
     max_tokens: int = 8192
 
-
-def limits_for(profile: ModelProfile, max_turns: int) -> Limits:
-    """The limits of a model: in a small window an answer leaves room for what was said before."""
-    if not profile.small or profile.context_window is None:
-        return Limits(max_turns)
-    return Limits(max_turns, max_tokens=min(Limits().max_tokens, profile.context_window // 8))
+    def room(self, profile: ModelProfile) -> int:
+        """Tokens that an answer of a model may have: no more than it can write, and in a small window so few
+        that there is room for what was said before.
+        """
+        most = min(self.max_tokens, profile.output_limit or self.max_tokens)
+        if profile.small and profile.context_window is not None:
+            return min(most, profile.context_window // 8)
+        return most
 
 
 @dataclass(slots=True)
@@ -222,7 +224,7 @@ class Turn:
         """The next request to the model that answers now, which may be another than the last."""
         codec, profile = self.model.codec, self.model.profile
         self.session.speak_with(profile, codec)
-        return self.session.request(codec, profile, self.limits.max_tokens), codec, profile
+        return self.session.request(codec, profile, self.limits.room(profile)), codec, profile
 
     def _what_that_adds(self, before: ModelProfile) -> str:
         """The price, in words, of another model that takes over in the midst of a call."""

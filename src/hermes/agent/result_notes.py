@@ -14,6 +14,7 @@ from hermes.bulkhead import behind_bulkhead
 from hermes.messages import Annex, Message, ToolCall
 from hermes.prompts import prompt_text
 from hermes.provenance import Notice
+from hermes.text import many
 from hermes.tooling import Tool, ToolContext, ToolError
 
 Hints = Callable[[Conversation, ToolCall, Message], Hinted]
@@ -64,7 +65,7 @@ class ResultNotes:
         times = self._repeats.times(call, result, changes=tool is not None and tool.effects)
         if result.error and times == 2 * self.patience:
             self.hopeless = True
-            same = f"{call.name} failed {times} times in a row with the same arguments"
+            same = f"{call.name} failed {many(times, 'time')} in a row with the same arguments"
             text = f"{same}; the model is asked to finish"
             self.told.append(Notice("warning", text))
         if times < self.patience or not (result.error or times % self.patience == 0):

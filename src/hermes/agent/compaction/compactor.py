@@ -29,6 +29,8 @@ from hermes.wire.economics import dollars
 Current = Callable[[], tuple[SystemPrompt, tuple[ToolSpec, ...]]]
 """Builds the prompt and the list of tools that a new session would get."""
 
+Room = Callable[[ModelProfile], int]
+
 REASON = "compaction"
 GIVE_UP = 3
 """Failures in a row after which only a request that is really too long is a reason to try again."""
@@ -41,14 +43,14 @@ PROGRESS = 0.9
 class Compactor:
     """Summarises one session. It remembers what failed, and rests a while after a failure.
 
-    `max_tokens` is the room for an answer.
+    `room` is what there must be for an answer of a model, in tokens.
     """
 
-    def __init__(self, settings: CompactionConfig, current: Current, max_tokens: int = 8192) -> None:
+    def __init__(self, settings: CompactionConfig, current: Current, room: Room) -> None:
         self.settings = settings
         self.failures = 0
         self._current = current
-        self._max_tokens = max_tokens
+        self._room = room
         self._seen = self._rests_until = 0  # tokens
 
     def due(self, session: Session, profile: ModelProfile, coming: str = "") -> bool:
@@ -57,7 +59,7 @@ class Compactor:
             return False
         now = used(session, profile) + (size_of([Message("user", coming)], profile) if coming else 0)
         self._seen = now
-        return now >= max(self._limit(profile.context_window), self._rests_until)
+        return now >= max(self._limit(profile.context_window, profile), self._rests_until)
 
     async def run(
         self, session: Session, model: Model, *, focus: str = "", forced: bool = False
@@ -128,7 +130,7 @@ class Compactor:
         end = len(session.visible) - len(selection.tail)
         if (answer := session.visible[heard : heard + 1]) and _is_plain_answer(answer[0]):
             end = max(end, heard + 1)  # the last answer is sent too: roles take turns
-        codec, profile, room = model.codec, model.profile, self._max_tokens
+        codec, profile, room = model.codec, model.profile, self._room(model.profile)
         whole = session.aside(session.answered, (*session.visible[heard:end], asked), codec, profile, room)
         try:
             return await ask_aside(session, model, whole)
@@ -157,7 +159,7 @@ class Compactor:
         annexes = carried(selection, session.visible, session.standing)
         message = Message("user", annex=(told(account), *annexes))
         after = selection.around(message)
-        if fixed(session, profile) + size_of(after, profile) > self._limit(window) * PROGRESS:
+        if fixed(session, profile) + size_of(after, profile) > self._limit(window, profile) * PROGRESS:
             after = tuple(map(shortened, after))
         if size_of(after, profile) > PROGRESS * size_of(session.visible, profile):
             return "the summary is hardly shorter than what it tells of"
@@ -170,7 +172,7 @@ class Compactor:
     ) -> NoticeShown:
         """Nothing is old enough to be summarised: only long results can make room."""
         after = tuple(map(shortened, session.visible))
-        if before < self._limit(window) or after == tuple(session.visible):
+        if before < self._limit(window, profile) or after == tuple(session.visible):
             return self._failed(before, window, "nothing in it is old enough to be summarised")
         self._begin(session, after, session.standing)
         return self._succeeded(session, profile, before, window)
@@ -185,9 +187,9 @@ class Compactor:
 
     # -- outcome ------------------------------------------------------------------------------------------
 
-    def _limit(self, window: int) -> int:
+    def _limit(self, window: int, profile: ModelProfile) -> int:
         """Tokens that may be used of a window: its threshold, and room for an answer where that is little."""
-        return max(min(int(window * self.settings.threshold), window - self._max_tokens), window // 2)
+        return max(min(int(window * self.settings.threshold), window - self._room(profile)), window // 2)
 
     def _failed(self, before: int, window: int, why: str) -> NoticeShown:
         self.failures += 1
