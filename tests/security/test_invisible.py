@@ -39,7 +39,8 @@ PAGES = {
 
 @pytest.mark.parametrize("script", sorted(PAGES))
 def test_a_page_of_honest_spelling_passes(script: str) -> None:
-    assert scan(f"# {PAGES[script]}\n\n" + f"{PAGES[script]}\n" * 20) == ()
+    found = scan(f"# {PAGES[script]}\n\n" + f"{PAGES[script]}\n" * 20)
+    assert [f.severity for f in found] == (["low"] if "\u2067" in PAGES[script] else [])
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,23 @@ def test_a_page_of_honest_spelling_passes(script: str) -> None:
 )
 def test_lawful_invisibles_pass(text: str) -> None:
     assert scan(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("severity", "text"),
+    [
+        ("medium", "a mark\u200e of direction in plain text"),
+        ("medium", "and another\u061c of Arabic"),
+        ("high", "bits \u200e\u200f\u200f\u200e\u200f of a message"),
+        ("high", "مرحبا \u200e\u200f\u200f\u200e\u200f رسالة"),
+        ("high", "\u2067print\u2069 beside a \ufeff, which is no letter"),
+        ("high", "one code \x9b8m that hides"),
+        ("medium", "shown once, safe\x08\x08\x08\x08evil"),
+        ("medium", "a title \x1b]0;that no page shows\x07 of the window"),
+    ],
+)
+def test_marks_without_a_job(severity: str, text: str) -> None:
+    assert {finding.severity for finding in scan(text)} == {severity}
 
 
 @pytest.mark.parametrize(

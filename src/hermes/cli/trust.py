@@ -88,13 +88,27 @@ def add(path: str, yes: bool, as_json: bool) -> None:
     for line in () if as_json else _shown(home, path, text, findings, before):
         click.echo(line, color=wants_colour(sys.stdout))
     if not yes:
-        click.confirm("Accept this content?", abort=True)
+        _ask("Accept this content?")
     found = tuple(dict.fromkeys(f.id for f in findings))
     entry = Acceptance(digest, path, _today(), found, _parts(path, text))
     show_notices(accept(home, entry, text))
     if as_json:
         return print_json({"accepted": path, "digest": digest, "findings": found})
     return click.echo(f"accepted {visible(path)} with the digest {digest[:12]}; any edit voids that")
+
+
+def _ask(question: str) -> None:
+    """Ask; where nobody answers, say how to accept without being asked."""
+    answers = sys.stdin.isatty()
+    try:
+        agreed = click.confirm(question)
+    except click.Abort:
+        if answers:
+            raise
+        click.echo()
+        raise UsageError("nobody is here to answer; --yes accepts what is shown above") from None
+    if not agreed:
+        raise click.Abort
 
 
 def _read(path: str) -> bytes:
@@ -159,7 +173,7 @@ def _add_project(home: Home, path: str, yes: bool, as_json: bool) -> None:
             err=as_json,
         )
     if not yes:
-        click.confirm(f"Let the context files of {visible(project.root)} in?", abort=True)
+        _ask(f"Let the context files of {visible(project.root)} in?")
     show_notices(know_project(home, KnownProject(project.root, _today(), tuple(sorted(set(digests))))))
     if as_json:
         return print_json({"project": project.root, "files": len(digests)})

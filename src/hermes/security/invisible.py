@@ -23,8 +23,10 @@ _SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 _JOINER = "\u200d"
 # The same run so many times says nothing new.
 _ENOUGH = 400
-_CONCEAL = r"\x1b\[(?:\d+;)*8m"
-_RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]"
+_CONCEAL = r"(?:\x1b\[|\x9b)(?:\d+;)*8m"
+# What a terminal takes as a title or a link, and letters written over: what it shows is not what is read.
+_UNDRAWN = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{1,200}|[^\x08\n]{0,40}\x08+"
+_RTL = "[\u05d0-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]"
 _OPENERS = {
     "\u202a": "\u202c",
     "\u202b": "\u202c",
@@ -36,6 +38,8 @@ _CLOSERS = "\u202c\u2069"
 _OVERRIDES = "\u202d\u202e"
 _CONTROLS = "[\u202a-\u202e\u2066-\u2069]"
 _DIRECTION_MARKS = "\u200e\u200f\u061c"
+# So many marks of direction at once are no spelling; so far around one stand letters that it is for.
+_RUN_OF_MARKS, _NEAR = 4, 200
 _DIRECTION = frozenset((*_OPENERS, *_CLOSERS, *_OVERRIDES, *_DIRECTION_MARKS))
 _JOINS = "\u200b\u200c\u200d"
 # Blocks of scripts in which joiners are spelling (Unicode core specification, 23.2).
@@ -49,22 +53,17 @@ _SPACELESS = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf
 
 def find(text: str) -> Iterator[Mark]:
     """Marks for every invisible run that has no job where it stands."""
-    if "\x1b" in text:
-        for match in compiled(_CONCEAL).finditer(text):
-            yield _mark(
-                "hidden_terminal_text",
-                "high",
-                match.start(),
-                match.end(),
-                "ESC[8m",
-                "terminal code that hides text",
-            )
+    yield from _terminal(text)
     if text.isascii():
         return
     present = invisible_among(beyond_ascii(text))
     if not present:
         return
     paired = _paired(text) if any(letter in _OPENERS for letter in present) else frozenset()
+    if paired:
+        first = min(paired)
+        why = "direction controls that open and close in right-to-left text"
+        yield _named(text[first], "low", first, first + 1, _around(text, first, first + 1), why)
     seen: Counter[str] = Counter()
     for start, end in runs(text, present):
         run = text[start:end]
@@ -73,6 +72,19 @@ def find(text: str) -> Iterator[Mark]:
         seen[run] += 1
         if seen[run] <= _ENOUGH:
             yield from _run(text, start, end, paired)
+
+
+def _terminal(text: str) -> Iterator[Mark]:
+    """Marks for what a terminal would obey, and so not show."""
+    if "\x1b" in text or "\x9b" in text:
+        for match in compiled(_CONCEAL).finditer(text):
+            yield _mark(
+                "hidden_terminal_text", "high", *match.span(), "ESC[8m", "terminal code that hides text"
+            )
+    if any(letter in text for letter in "\x1b\x08\x90\x98\x9d\x9e\x9f"):
+        for match in compiled(_UNDRAWN).finditer(text):
+            why = "control characters that keep text from being shown"
+            yield _mark("hidden_terminal_text", "medium", *match.span(), match[0], why)
 
 
 def _run(text: str, start: int, end: int, paired: frozenset[int]) -> Iterator[Mark]:
@@ -114,6 +126,8 @@ def _judge(text: str, at: int, start: int, end: int, paired: frozenset[int]) -> 
     before, after = text[start - 1 : start], text[end : end + 1]
     if end - start > 2 and before and before == after and before in "\"'":
         return "medium", "a string that lists invisible characters"
+    if letter in _DIRECTION_MARKS:
+        return _judge_mark(text, start, end)
     if letter in _DIRECTION:
         return _judge_direction(letter, at in paired)
     if letter in _JOINS:
@@ -124,10 +138,18 @@ def _judge(text: str, at: int, start: int, end: int, paired: frozenset[int]) -> 
     return "high", "a character that draws nothing"
 
 
+def _judge_mark(text: str, start: int, end: int) -> tuple[str, str]:
+    if end - start >= _RUN_OF_MARKS:
+        return "high", "a run of direction marks carries data"
+    if compiled(_RTL).search(text, max(0, start - _NEAR), end + _NEAR):
+        return _PASSES
+    return "medium", "a direction mark in text without right-to-left letters"
+
+
 def _judge_direction(letter: str, is_paired: bool) -> tuple[str, str]:
     if letter in _OVERRIDES:
         return "high", "turns the reading direction, so that what is shown is not what is read"
-    if letter in _DIRECTION_MARKS or is_paired:
+    if is_paired:
         return _PASSES
     return "high", "direction control without partner or outside right-to-left text"
 

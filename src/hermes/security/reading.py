@@ -50,7 +50,7 @@ def read(text: str) -> tuple[Finding, ...]:
 
 
 def _unseen(text: str) -> Iterator[Mark]:
-    if text.isascii() and "\x1b" not in text:
+    if text.isascii() and "\x1b" not in text and "\x08" not in text:
         return
     yield from invisible.find(text)
 
