@@ -68,13 +68,14 @@ class Foretelling:
 
     def told(self, asked: Asked, prompt: SystemPrompt) -> CallRecord:
         """The answered call, with what its provider's cache should have made of it."""
-        call, verdict = replace(asked.call, forecast=asked.profile.cache.silence), None
         if self._opens(asked.profile):
             self._first = asked
-            return replace(call, forecast="first")
+            return replace(asked.call, forecast="first")
+        call, verdict = None, None
         if self.needs(asked.profile):
             with suppress(ValueError, RecursionError):  # a wire that cannot be read: nothing is foretold
                 call, verdict = self._judged(asked, prompt)
+        call = call or replace(asked.call, forecast=asked.profile.cache.silence)
         if self.witness:
             self.witness(call, asked.request, asked.profile, verdict)
         return call
@@ -123,4 +124,5 @@ class Foretelling:
 
     def _enter(self, wire: Wire) -> None:
         """Take what was told of a call. Its head is laid out, and kept only for who looks at it."""
-        self._opened().enter(wire if self.witness else replace(wire, head=b""))
+        kept = wire if self.witness or not wire.head else replace(wire, head=b"")
+        self._opened().enter(kept)

@@ -107,7 +107,8 @@ class Layout:
             self._add(fragment_blocks(fragment), at, piece)
             at += len(fragment) + 1
         self._fragments = fragments
-        self.fresh = kept + common_length(before, bytes(self._digests[kept * DIGEST :])) // DIGEST
+        after = bytes(self._digests[kept * DIGEST :]) if before else b""
+        self.fresh = kept + common_length(before, after) // DIGEST
 
     def knows_head(self, wire: Wire) -> bool:
         """Whether a request begins with the head of the one before, under the same settings."""
