@@ -58,15 +58,15 @@ class OpenAiChat:
 
     def layout(self, request: ModelRequest, profile: ModelProfile) -> tuple[Head, tuple[int, ...]]:
         """The head, and the offsets in it at which each part of the system message may take a mark."""
-        opening: Head = (listed_tools(request.tools, _tool), b'"messages":[')
+        tools = listed_tools(request.tools, _tool)
         tiers = [text for text in request.system if text]
         if not tiers:
-            return opening, ()
-        opening += (b'{"role":', json_bytes(profile.instruction_role), b',"content":')
-        if not takes_marks(profile.cache):
-            first, *others = map(quoted, tiers)
-            return (*opening, b'"', first, *(p for o in others for p in (b"\\n\\n", o)), b'"},'), ()
-        return text_blocks((*opening, b"["), tiers, b"]},")
+            return (tools, b'"messages":['), ()
+        opening = b'"messages":[{"role":' + json_bytes(profile.instruction_role) + b',"content":'
+        if takes_marks(profile.cache):
+            return text_blocks((tools, opening + b"["), tiers, b"]},")
+        first, *others = map(quoted, tiers)
+        return (tools, opening + b'"', first, *(p for o in others for p in (b"\\n\\n", o)), b'"},'), ()
 
     def fragments(
         self, messages: tuple[Message, ...], profile: ModelProfile, after: str = ""
