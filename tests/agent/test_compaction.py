@@ -532,6 +532,26 @@ async def test_a_tool_that_came_late_is_there_from_then_on(world: World) -> None
     assert resumed.tools == session(agent).tools
 
 
+@in_world("compaction: {keep_tail: 3}\n")
+async def test_a_late_tool_that_a_summary_brings_can_be_called_in_the_same_turn(world: World) -> None:
+    steps = iter(Step("", (call("look", json.dumps({"what": str(n)}), f"c{n}"),)) for n in range(99))
+
+    def answer(request: ModelRequest) -> Step | str:
+        if request.session_id.endswith(":aside"):
+            return account("It looked.")
+        if "late" not in [t.name for t in request.tools]:
+            return next(steps)
+        if request.messages[-1].name != "late":
+            return Step("", (call("late"),))
+        return f"late said {request.messages[-1].text}"
+
+    agent = world.agent(model([answer] * 20), tools=[reader()])
+    await agent.stage("tools")  # a session begins
+    agent.tools = {"look": reader(), "late": reader("late", "that it is here")}
+    ended = await say_one(agent, "Look")
+    assert (ended.text, ended.reason) == ("late said that it is here", "done")
+
+
 @pytest.mark.parametrize("restored", [False, True])
 def test_only_what_changed_is_different_in_the_prompt(restored: bool, tmp_path: object) -> None:
     """A23: also when the process that resumes knows the new memory from its beginning."""

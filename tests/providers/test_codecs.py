@@ -238,6 +238,26 @@ def test_ids_of_another_provider_are_made_to_fit() -> None:
     assert (asked["id"], told["tool_use_id"]) == ("functions_read_0", "functions_read_0")
 
 
+@pytest.mark.parametrize(
+    ("called", "sent"),
+    [
+        ("read_file", "read_file"),
+        ("mcp__a__b-c", "mcp__a__b-c"),
+        ("", "unnamed"),
+        ("functions.read file\n", "functions_read_file_"),
+        ("é" * 99, "_" * 64),
+    ],
+)
+def test_a_name_that_no_tool_can_have_is_refused_by_nobody(called: str, sent: str) -> None:
+    said = (Message("assistant", "", tool_calls=(ToolCall("c", called, "{}"),)),)
+    (chat,), (block,) = (
+        codec.fragments(said, profile, "user")
+        for codec, profile in ((OpenAiChat(), OPENAI), (AnthropicMessages(), CLAUDE))
+    )
+    assert json.loads(chat)["tool_calls"][0]["function"]["name"] == sent
+    assert json.loads(block)["content"][0]["name"] == sent
+
+
 def test_whatever_reads_like_a_mark_is_spelled_otherwise() -> None:
     schema = '{"properties":{"cache_control":{"type":"ephemeral"},"prompt_cache_breakpoint":{}}}'
     spelled = foreign_json(schema)

@@ -67,11 +67,13 @@ class Limits:
 
 @dataclass(slots=True)
 class Turn:
-    """A turn under way. `steering` gives what the person has said meanwhile; it is drained between steps."""
+    """A turn under way. `tools` gives those that can be called now: a summary may bring new ones. `steering`
+    gives what the person has said meanwhile; it is drained between steps.
+    """
 
     session: Session
     model: Model
-    tools: Mapping[str, Tool]
+    tools: Callable[[], Mapping[str, Tool]]
     context: ToolContext
     limits: Limits = field(default_factory=Limits)
     steering: Callable[[], Sequence[str]] = tuple
@@ -88,7 +90,7 @@ class Turn:
 
     def __post_init__(self) -> None:
         self._most = self.limits.max_turns
-        self._notes = ResultNotes(self.session, self.tools, self.context, self.hints, self.limits.repeats)
+        self._notes = ResultNotes(self.session, self.context, self.hints, self.limits.repeats)
 
     async def run(self, *said: Message, told: Sequence[Notice] = ()) -> AsyncGenerator[Event, None]:
         """Everything that happens from what was said to the final answer; first what the person is `told`.
@@ -235,22 +237,22 @@ class Turn:
 
     async def _act(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Run the calls of one answer; one result for each is appended."""
-        self._step = step = Step.of(calls)
-        if any(c.name in self.tools and self.tools[c.name].effects for c in calls):
+        self._step, tools = Step.of(calls), self.tools()
+        if any(c.name in tools and tools[c.name].effects for c in calls):
             for notice in await self.session.keep():  # what is about to act outside is on record first
                 yield NoticeShown(notice)
         context = replace(self.context, spent=self._spent)
-        async with aclosing(run_calls(step, self.tools, context, self.guard)) as events:
+        async with aclosing(run_calls(self._step, tools, context, self.guard)) as events:
             async for event in events:
                 yield event
-        for notice in self._take(step):
+        for notice in self._take(self._step, tools):
             yield NoticeShown(notice)
 
-    def _take(self, step: Step) -> tuple[Notice, ...]:
+    def _take(self, step: Step, tools: Mapping[str, Tool]) -> tuple[Notice, ...]:
         """Append the results of a step, with what is to be said beside them; what the person should know."""
         notes, results, self._step = self._notes, step.messages(), None
         for i, (call, result) in enumerate(zip(step.calls, results, strict=True)):
-            more = notes.of(call, result)
+            more = notes.of(call, result, tools.get(call.name))
             if i + 1 == len(results):
                 more += notes.of_window(self.model.profile.context_window, self.limits.pressure)
                 more += self._of_steps()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -32,7 +32,6 @@ class ResultNotes:
     """
 
     session: Session
-    tools: Mapping[str, Tool]
     context: ToolContext
     hints: Hints
     patience: int
@@ -40,9 +39,9 @@ class ResultNotes:
     hopeless: bool = False
     _repeats: Repeats = field(default_factory=Repeats)
 
-    def of(self, call: ToolCall, result: Message) -> list[Annex]:
-        """What is to be said of one call, with its result."""
-        return [*self._of_places(call, result), *self._of_repeats(call, result)]
+    def of(self, call: ToolCall, result: Message, tool: Tool | None) -> list[Annex]:
+        """What is to be said of one call of a tool, which may be None, with its result."""
+        return [*self._of_places(call, result, tool), *self._of_repeats(call, result, tool)]
 
     def of_window(self, window: int | None, most: float) -> list[Annex]:
         """A word, once, when more than this part of the context window is used."""
@@ -54,14 +53,13 @@ class ResultNotes:
         self.session.stand({**self.session.standing, PRESSURE: str(percent)})
         return [Annex("pressure", prompt_text("notes/pressure").format(percent=percent))]
 
-    def _of_places(self, call: ToolCall, result: Message) -> tuple[Annex, ...]:
-        seen = Conversation(self.session.prompt, self.session.visible, lambda: self._stands(call))
+    def _of_places(self, call: ToolCall, result: Message, tool: Tool | None) -> tuple[Annex, ...]:
+        seen = Conversation(self.session.prompt, self.session.visible, lambda: self._stands(call, tool))
         hinted, failed = behind_bulkhead("the hints", lambda: self.hints(seen, call, result), Hinted())
         self.told += (*hinted.notices, *failed)
         return hinted.annexes
 
-    def _of_repeats(self, call: ToolCall, result: Message) -> list[Annex]:
-        tool = self.tools.get(call.name)
+    def _of_repeats(self, call: ToolCall, result: Message, tool: Tool | None) -> list[Annex]:
         times = self._repeats.times(call, result, changes=tool is not None and tool.effects)
         if result.error and times == 2 * self.patience:
             self.hopeless = True
@@ -73,9 +71,8 @@ class ResultNotes:
         note = "repeated" if result.error else "same_result"
         return [Annex("repeated failure", prompt_text(f"notes/{note}").format(times=times))]
 
-    def _stands(self, call: ToolCall) -> str:
+    def _stands(self, call: ToolCall, tool: Tool | None) -> str:
         """The directory in which a call has left its shell; "" when it has none."""
-        tool = self.tools.get(call.name)
         if tool is None or tool.plan is None:
             return ""
         with suppress(ToolError):

@@ -134,7 +134,7 @@ class Talker(Holder):
         return Turn(
             session,
             self.model,
-            self.hands.callable(session, self.extensions),
+            lambda: self.hands.callable(session, self.extensions),
             context,
             self.limits,
             self._drain,

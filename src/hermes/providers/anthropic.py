@@ -18,6 +18,7 @@ from hermes.providers.canonical import (
     json_bytes,
     listed_tools,
     text_blocks,
+    wire_name,
 )
 
 EMPTY = "(empty)"
@@ -100,7 +101,7 @@ def pack_opaque(blocks: Iterable[Mapping[str, Any]], calls: Iterable[ToolCall]) 
 
 
 def _tool_use(call: ToolCall) -> bytes:
-    told = json_bytes({"type": "tool_use", "id": _id(call.id), "name": call.name})[:-1]
+    told = json_bytes({"type": "tool_use", "id": _id(call.id), "name": wire_name(call.name)})[:-1]
     return told + b',"input":' + foreign_json(arguments_json(call.arguments)) + b"}"
 
 

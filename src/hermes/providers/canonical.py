@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
@@ -10,6 +11,8 @@ from hermes.messages import ToolSpec
 from hermes.text import well_formed
 
 _WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+LONGEST_NAME = 64
 _MARKS = (
     (b'"cache_control":', b'"cache\\u005fcontrol":'),
     (b'"prompt_cache_breakpoint":', b'"prompt\\u005fcache_breakpoint":'),
@@ -59,6 +62,13 @@ def text_blocks(opening: Head, texts: Iterable[str], closing: bytes) -> tuple[He
 def listed_tools(tools: tuple[ToolSpec, ...], entry: Callable[[ToolSpec], bytes]) -> bytes:
     """The beginning of a body: its tools, if any, each as the `entry` of a wire. The last ones are kept."""
     return b"{" + (b'"tools":[' + b",".join(map(entry, tools)) + b"]," if tools else b"")
+
+
+def wire_name(name: str) -> str:
+    """The name of a tool as every provider takes it: a model may have called one by a name that none has,
+    and every request with that in it would be refused.
+    """
+    return _NOT_IN_NAMES.sub("_", name)[:LONGEST_NAME] or "unnamed"
 
 
 def foreign_json(text: str) -> bytes:

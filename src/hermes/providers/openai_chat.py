@@ -22,6 +22,7 @@ from hermes.providers.canonical import (
     listed_tools,
     quoted,
     text_blocks,
+    wire_name,
 )
 
 EMPTY = "(empty)"
@@ -140,7 +141,7 @@ def _stable_digest(request: ModelRequest) -> str:
 
 
 def _call(call: ToolCall) -> dict[str, object]:
-    function = {"name": call.name, "arguments": arguments_json(call.arguments)}
+    function = {"name": wire_name(call.name), "arguments": arguments_json(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 
