@@ -13,11 +13,31 @@ COMMENT, ELEMENT = 1, 2
 _MOST = 20_000
 _STYLE = (
     r"""style\s*=\s*(?:"[^"<>]{0,300}|'[^'<>]{0,300}|[^\s"'<>]{0,100})?"""
-    r"""(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d]*[1-9])|font-size\s*:\s*0(?![.\d]*[1-9])"""
-    r"""|(?:left|top|right|text-indent|margin-left)\s*:\s*-\d{3,}|color\s*:\s*(?:white|\#fff(?:fff)?|transparent)\b"""
+    r"""(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0\d*)?(?![.\d]*[1-9])|font-size\s*:\s*(?:0(?![.\d]*[1-9])|0?\.\d|1px|1pt)"""
+    r"""|(?:left|top|right|text-indent|margin-left)\s*:\s*-\d{3,}|color\s*:\s*(?:(?:white|\#fff(?:fff)?|transparent)\b|rgba\([^()]{0,40},\s*0?(?:\.0\d*)?\s*\))"""
     r"""|(?:max-)?(?:height|width)\s*:\s*0(?:px)?\s*[;"']|clip\s*:\s*rect\(0|scale\(0)"""
 )
-_ATTRIBUTE = r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true)"""
+_HIDING = (
+    "style",
+    "hidden",
+    "<details",
+    "sr-only",
+    "d-none",
+    "offscreen",
+    "off-screen",
+    "screen-reader",
+    "invisible",
+)
+_CLASSES = r"sr-only|visually-hidden|screen-reader-text|d-none|offscreen|off-screen|invisible"
+_ATTRIBUTE = (
+    r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true"""
+    rf"""|class\s*=\s*["'][^"'<>]{{0,80}}?(?<![\w-])(?:{_CLASSES})(?![\w-]))"""
+)
+# What a page says of itself, or in the place of a picture, nobody who views it reads.
+_SAID = (
+    r"""<(?:meta|img|a|input|div|span|p|button|svg)\b[^<>]{0,300}?"""
+    r"""\s(?:content|alt|title|aria-label|data-[\w-]{1,30})\s*=\s*"([^"<>]{20,1000})\""""
+)
 # A remark in angle brackets, "<scope / hidden findings>": no element has so many bare words.
 _PLACEHOLDER = r"[^=]*\w+[^=\w]+\w+[^=\w]+\w+[^=]*"
 _TAG = r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>"
@@ -51,8 +71,11 @@ def regions(text: str) -> Iterator[Region]:
             yield Region(match.start(1), match.end(1), "link_title_injection", COMMENT)
     if "<" in text:
         lowered = ascii_lower(text)
-        if any(word in lowered for word in ("style", "hidden", "<details")):
+        if any(word in lowered for word in _HIDING):
             yield from _elements(lowered, text)
+        if any(word in lowered for word in (' content="', ' alt="', ' title="', ' aria-label="', " data-")):
+            for match in compiled(_SAID).finditer(lowered):
+                yield Region(match.start(1), match.end(1), "hidden_attribute", COMMENT)
 
 
 def _is_component(attributes: str, name: str) -> bool:
