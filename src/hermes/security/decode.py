@@ -122,7 +122,7 @@ def _encoded(text: str, data: bytes) -> Iterator[Disguise]:
         while end - at >= 40 and (following := _next_line(text, marked, end)):
             end = following
         run = text[at : min(end, at + _LONGEST)]
-        if run != run.lower() or "\n" in run or compiled(_HEX_RUN).match(run):
+        if run != run.lower() or "\n" in run or (run.isalnum() and compiled(_HEX_RUN).match(run)):
             for how, read in _readings("".join(run.split())):
                 yield Disguise(at, end, read, how)
         at = marked.find(least, end)
@@ -175,10 +175,10 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
 def _listed(text: str, data: bytes) -> Iterator[Disguise]:
     if _NUMBERS_IN_A_ROW.search(data.translate(_DIGIT_KINDS)):
         yield from _listed_bytes(text, data)
+    if b".-" not in data and b"-." not in data:  # few words are spelled without either
+        return
     marks = data.translate(_MORSE_MARKS)
-    for match in _at(
-        _MORSE_RUN, text, _lists().morse(marks) if b"msm" in marks and _TEN_SIGNS.search(marks) else []
-    ):
+    for match in _at(_MORSE_RUN, text, _lists().morse(marks) if _TEN_SIGNS.search(marks) else []):
         words = re.split(r"\s*[/|]\s*|\s{2,}", match[0])
         read = " ".join("".join(_MORSE.get(code, "") for code in word.split()) for word in words)
         if len(read) >= 8 and "." in match[0] and "-" in match[0]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hermes.security.findings import Mark
 
 # So much is kept at each end of what repeats: more than any rule reads at once.
-_KEPT = 2_000
+_KEPT = 1_000
 # Every so many letters is looked whether the next ones come again, no further on than `_PERIOD`.
 _STEP, _SAMPLE, _PERIOD = 2_000, 48, 2_000
 

@@ -180,8 +180,26 @@ def _thinned(starts: list[int]) -> list[int]:
 
 @lru_cache(maxsize=1024)
 def _any_head(heads: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
-    """An expression for the heads, and the length of the longest."""
-    return re.compile("|".join(map(re.escape, heads))), max(map(len, heads))
+    """An expression for the heads where they are no end of a longer word, and the length of the longest."""
+    opened: dict[str, list[str]] = {}
+    for head in heads:
+        opened.setdefault(head[0], []).append(head[1:])
+    ways = [
+        re.escape(first) + rf"(?<![a-z]{first})" * (first.isascii() and first.isalpha()) + _any_of(rests)
+        for first, rests in opened.items()
+    ]
+    return re.compile("|".join(ways)), max(map(len, heads))
+
+
+def _any_of(words: list[str]) -> str:
+    """An expression for what begins with one of the words, each letter of which is looked at once."""
+    if "" in words:
+        return ""
+    opened: dict[str, list[str]] = {}
+    for word in words:
+        opened.setdefault(word[0], []).append(word[1:])
+    ways = [re.escape(first) + _any_of(rests) for first, rests in opened.items()]
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
 
 
 def _occurrences(heads: tuple[str, ...], text: str) -> list[int]:
