@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from hermes.security.expressions import compiled
+from hermes.security.normalise import beyond_ascii
 
 Costume = tuple[int, int, str, str]
 """The stretch [start, end) of the text, what it reads undressed, and the name of the costume."""
@@ -35,7 +36,7 @@ quebec romeo sierra tango uniform victor whiskey|whisky x-ray|xray yankee zulu
 
 def undressed(text: str) -> Iterator[Costume]:
     """Everything in the text that is written in one of the costumes."""
-    if not text.isascii() and any(letter in text for letter in _COMMON):
+    if not text.isascii() and not beyond_ascii(text).isdisjoint(_COMMON):
         yield from _dressed(text)
     if "\\1" in text or "U+" in text or "chr(" in text:
         yield from _escaped(text)

@@ -129,6 +129,7 @@ def fold_word(word: str) -> str:
     return fold(word).text
 
 
+@lru_cache(maxsize=4)
 def ascii_lower(text: str) -> str:
     """Small letters for the capitals of ASCII; offsets and all other letters stay."""
     if text.isascii():
