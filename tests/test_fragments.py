@@ -47,6 +47,15 @@ def test_what_was_joined_is_not_joined_again() -> None:
     assert all(len(block) < 2 * BLOCK + 2 for block in again)
 
 
+def test_what_was_joined_is_not_held_twice() -> None:
+    sent = Sent(made([BLOCK // 3] * 10))
+    whole = tuple(sent)
+    sent.so_far().joined()
+    assert sum(map(len, sent.loose)) < BLOCK
+    assert sum(map(len, sent.blocks)) + sum(map(len, sent.loose)) <= len(b",".join(whole))
+    assert tuple(sent) == sent.so_far() == whole
+
+
 def test_a_beginning_stays_what_it_was() -> None:
     things = ["a", "b"]
     before = Beginning(things)

@@ -23,7 +23,7 @@ class Beginning(Sequence[T]):
 
     __slots__ = ("_count", "_things")
 
-    def __init__(self, things: list[T], count: int | None = None) -> None:
+    def __init__(self, things: Sequence[T], count: int | None = None) -> None:
         self._things = things
         self._count = len(things) if count is None else count
 
@@ -54,23 +54,38 @@ class Beginning(Sequence[T]):
         return repr(tuple(self))
 
 
-class Sent:
-    """The fragments of an epoch: each is a message, or more, as it was serialised when it was first sent."""
+class Sent(Sequence[bytes]):
+    """The fragments of an epoch: each is a message, or more, as it was serialised when it was first sent.
 
-    __slots__ = ("blocks", "ends", "fragments", "settled")
+    Those that fill a block are kept in it alone, and cut out of it for who asks.
+    """
+
+    __slots__ = ("blocks", "ends", "loose", "settled")
 
     def __init__(self, fragments: Iterable[bytes] = ()) -> None:
-        self.fragments: list[bytes] = []
         self.ends = array("q")  # of each fragment, in all of them joined by commas
         self.blocks: list[bytes] = []  # each but the first with a comma before it
         self.settled: list[int] = []  # how many fragments there are up to the end of each block
+        self.loose: list[bytes] = []  # those that are in no block yet
         self.add(fragments)
 
     def __len__(self) -> int:
-        return len(self.fragments)
+        return len(self.ends)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return map(self._fragment, range(len(self)))
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[bytes, ...]: ...
+    def __getitem__(self, at: int | slice) -> bytes | tuple[bytes, ...]:
+        if isinstance(at, slice):
+            return tuple(map(self._fragment, range(len(self))[at]))
+        return self._fragment(range(len(self))[at])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sent) and other.fragments == self.fragments
+        return isinstance(other, Sent) and tuple(other) == tuple(self)
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
@@ -78,27 +93,47 @@ class Sent:
         end = self.ends[-1] if self.ends else -1
         for fragment in fragments:
             end += 1 + len(fragment)
-            self.fragments.append(fragment)
+            self.loose.append(fragment)
             self.ends.append(end)
 
     def so_far(self) -> Fragments:
         """All that is there by now, whatever is added later."""
-        return Fragments(self, len(self.fragments))
+        return Fragments(self, len(self))
 
     def settle(self, count: int) -> None:
         """Join the first fragments, as far as they fill blocks."""
-        first = self.settled[-1] if self.settled else 0
+        first = self._settled()
         while True:
             full = BLOCK + (self.ends[first - 1] if first else 0)
             last = bisect_left(self.ends, full, first, max(count, first))
             if last >= count:
                 return
-            self.blocks.append(self.part(first, last + 1))
+            block = self.behind(len(self.blocks), last + 1)
+            del self.loose[: last + 1 - first]
+            self.blocks.append(block)
             self.settled.append(first := last + 1)
 
-    def part(self, first: int, end: int) -> bytes:
-        """Some fragments as they stand in a body, with the comma before them."""
-        return b"," * (0 < first < end) + b",".join(self.fragments[first:end])
+    def behind(self, blocks: int, end: int) -> bytes:
+        """The fragments behind so many blocks, before that of number `end`, as they stand in a body."""
+        first = self.settled[blocks - 1] if blocks else 0
+        if blocks < len(self.blocks):
+            return self.blocks[blocks][: max(self.ends[end - 1] - self._begin(first), 0)] if end else b""
+        return b"," * (0 < first < end) + b",".join(self.loose[: end - first])
+
+    def _fragment(self, number: int) -> bytes:
+        if number >= (settled := self._settled()):
+            return self.loose[number - settled]
+        block = bisect_right(self.settled, number)
+        begin = self._begin(self.settled[block - 1] if block else 0)
+        own = self.ends[number - 1] + 1 if number else 0
+        return self.blocks[block][own - begin : self.ends[number] - begin]
+
+    def _settled(self) -> int:
+        return self.settled[-1] if self.settled else 0
+
+    def _begin(self, first: int) -> int:
+        """Where the block of which this is the first fragment begins in the joined bytes, at its comma."""
+        return self.ends[first - 1] if first else 0
 
 
 class Fragments(Beginning[bytes]):
@@ -107,7 +142,7 @@ class Fragments(Beginning[bytes]):
     __slots__ = ("_sent",)
 
     def __init__(self, sent: Sent, count: int) -> None:
-        super().__init__(sent.fragments, count)
+        super().__init__(sent, count)
         self._sent = sent
 
     @classmethod
@@ -136,5 +171,4 @@ class Fragments(Beginning[bytes]):
         sent = self._sent
         sent.settle(self._count)
         whole = bisect_right(sent.settled, self._count)
-        rest = sent.part(sent.settled[whole - 1] if whole else 0, self._count)
-        return [*sent.blocks[:whole], rest]
+        return [*sent.blocks[:whole], sent.behind(whole, self._count)]

@@ -55,7 +55,7 @@ def test_call_by_call_as_at_once(chunk: int, turns: list[tuple[str, list[bytes]]
     fragments = Sent()
     for system, messages in turns:
         if cut:
-            fragments = Sent(fragments.fragments[:1])
+            fragments = Sent(fragments[:1])
         fragments.add(messages)
         asked = wire(system, fragments.so_far())
         layout.take(asked)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Self
 
 from hermes.config.records import CacheConfig
@@ -184,7 +185,7 @@ def unmarked(body: bytes) -> bytes:
 def _long_enough(frame: Frame, fragments: Sequence[bytes], last: int, profile: ModelProfile) -> bool:
     """Whether the prompt up to the end of a fragment is long enough to be cached."""
     missing = (profile.cache.minimum_tokens or 0) - (frame.tokens[-1] if frame.tokens else 0)
-    for fragment in fragments[: last + 1]:
+    for fragment in islice(fragments, last + 1):
         if missing <= 0:
             break
         missing -= estimate_tokens(fragment.decode("utf-8"), profile)
