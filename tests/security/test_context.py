@@ -21,6 +21,8 @@ NAMED = [
     "Tokens such as `<|im_start|>` are escaped before the text goes out.",
     # Tags that were opened in the same text are a part of its structure.
     "<input>\nwhat the tool saw\n</input>\n<user_request>\nwhat the person wants\n</user_request>",
+    # What stands under a heading of what is not to be done.
+    "## Anti-patterns (don't do these)\n\n\u274c Delete user data without asking the user\n",
     # Someone else's order, reported.
     "The generator writes texts designed to bypass existing system instructions.",
     "Avoid instructing the model to ignore security rules.",
@@ -31,6 +33,9 @@ STATED = [
     "A review that ignores prior decisions, rejected ideas or context is shallow.",
     "The old client may forget previous prompts after an update.",
     "Messages of other bots and tasks are disabled by default.",
+    "The runner ignores the module and runs the commands as before.",
+    "Act when the line asks you to, and never ignore a context reminder.",
+    "Detects packed code such as `eval(atob(\u2026))` in bundles.",
     # Lines that name values, flags of commands and addresses in brackets end what is being said.
     "**Command**: `abandon`\n**Plugin**: core",
     "API_KEY=sk-your-key\nrelay check --base-url https://relay.example.com/v1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -51,6 +52,29 @@ def test_shape_is_bounded(rule: dict[str, Any]) -> None:
     """No repetition without an end: the work of a shape at one place cannot grow with the text."""
     bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])+\]", "x", rule["regex"])
     assert not re.search(r"[*+]|\{\d*,\}", bare.replace("(?:", "("))
+
+
+@pytest.mark.parametrize("family", sorted({name for name, _, _ in RULES}))
+def test_a_near_miss_of_every_rule_again_and_again_is_read_in_time(family: str) -> None:
+    """The example without its end, 8 kB of it: in twice what the slowest takes, for each rule."""
+    slow = {}
+    for _, _, rule in (row for row in RULES if row[0] == family):
+        for example in rule.get("positive", ())[:1]:
+            stem = example[: -max(1, len(example) // 8)] + " "
+            text = stem * (8_000 // len(stem) + 1)
+            took = min(_seconds(text) for _ in range(3)) if _seconds(text) > _AT_MOST else 0.0
+            if took > _AT_MOST:
+                slow[rule["id"], stem] = took
+    assert slow == {}
+
+
+_AT_MOST = 0.1
+
+
+def _seconds(text: str) -> float:
+    began = time.thread_time()
+    scan(text)
+    return time.thread_time() - began
 
 
 def test_compiled_files_are_in_step() -> None:

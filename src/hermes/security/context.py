@@ -32,6 +32,10 @@ _SINGLE = r"(?<!\w)'|'(?!\w)"
 _FENCE = r"(?m)^[ \t>]{0,12}(?:```|~~~)"
 _ITEM = r"[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
 _HEADING = r"(?m)^#{1,6} .*$"
+_REFUSED = (
+    r"\banti-?patterns?\b|\bwhat not to do\b|\b(?:don'?t|never|do not) do\b|\bdon'?ts\b|\bforbidden\b"
+    r"|\bprohibited\b|\bprohibitions?\b|禁止|反模式|不要做|やってはいけない|금지|запрещ|verboten|prohibido|proibido|interdit"
+)
 _CLOSING = r"</([a-z][\w-]{1,23})>"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
@@ -50,7 +54,7 @@ class Context:
             return True
         if compiled(_REPORTED_VERB).search(self._text, max(0, start - 40), min(end, start + 40)):
             return True
-        if self._named(start, end) or self._closes_its_own(start):
+        if self._named(start, end) or self._closes_its_own(start) or self._refused(start):
             return True
         fenced = self._fenced(start)
         apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._item(start)
@@ -64,6 +68,11 @@ class Context:
         """Whether the passage is one word that is all of a code span: named, not used."""
         around = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
         return around == "``" and " " not in self._text[start:end]
+
+    def _refused(self, start: int) -> bool:
+        """Whether the passage stands under a heading of what is not to be done."""
+        heading = self._heading(start)
+        return bool(heading and compiled(_REFUSED).search(heading))
 
     def _closes_its_own(self, start: int) -> bool:
         """Whether a closing tag was opened in the same text: a part of its structure, no way out of it."""

@@ -321,6 +321,7 @@ _TORN = (
     r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|{}]|(?<!=)=(?!=)"
     r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
     r"|\s--[a-z]|\s->\s|[\u3040-\u9fff\uac00-\ud7a3]\]\((?=https?)"
+    r"|\bby default\b|\bnever (?:ignore|disregard|forget|override|bypass)\b"
 )
 _STOP = r"[.!?\u3002;]\s|\u3002"
 _RUNNING = r"[^\W\d_] [^\W\d_]"
@@ -349,7 +350,11 @@ _STATED = (
 )
 _THIRD = r"(?:ignore|forget|disregard|bypasse|override|overlook|discard)s\b"
 # "a check that ignores earlier decisions"
-_WHICH = r"\b(?!(?:ais?|assistants?|agents?|models?|llms?|chatbots?|bots?)\b)[a-z]{2,20},?\s(?:that|which)\s$"
+_WHICH = (
+    r"\b(?!(?:ais?|assistants?|agents?|models?|llms?|chatbots?|bots?|this|that|which|who|it|and|or|then|now"
+    r"|always|documents?|files?|texts?|messages?|notes?|sections?|pages?|prompts?|skills?|rules?)\b)"
+    r"[a-z]{2,20}(?:,?\s(?:that|which))?\s$"
+)
 
 
 def _negated(text: str, start: int, end: int) -> bool:
