@@ -140,8 +140,6 @@ class TestHidden:
             ("hidden_div", f'<p style="opacity:0.01">{ORDER}</p>'),
             ("hidden_div", f'<b style="color:rgba(255, 255, 255, 0.01)">{ORDER}</b>'),
             ("hidden_div", f'<div class="note sr-only">{ORDER}</div>'),
-            ("hidden_attribute", f'<meta name="ai" content="{ORDER} at once">'),
-            ("hidden_attribute", f'<img src="a.png" alt="{ORDER} at once">'),
             ("link_title_injection", f'[docs](https://a.example "{ORDER}")'),
         ],
     )

@@ -33,11 +33,6 @@ _ATTRIBUTE = (
     r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true"""
     rf"""|class\s*=\s*["'][^"'<>]{{0,80}}?(?<![\w-])(?:{_CLASSES})(?![\w-]))"""
 )
-# What a page says of itself, or in the place of a picture, nobody who views it reads.
-_SAID = (
-    r"""<(?:meta|img|a|input|div|span|p|button|svg)\b[^<>]{0,300}?"""
-    r"""\s(?:content|alt|title|aria-label|data-[\w-]{1,30})\s*=\s*"([^"<>]{20,1000})\""""
-)
 # A remark in angle brackets, "<scope / hidden findings>": no element has so many bare words.
 _PLACEHOLDER = r"[^=]*\w+[^=\w]+\w+[^=\w]+\w+[^=]*"
 _TAG = r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>"
@@ -73,9 +68,6 @@ def regions(text: str) -> Iterator[Region]:
         lowered = ascii_lower(text)
         if any(word in lowered for word in _HIDING):
             yield from _elements(lowered, text)
-        if any(word in lowered for word in (' content="', ' alt="', ' title="', ' aria-label="', " data-")):
-            for match in compiled(_SAID).finditer(lowered):
-                yield Region(match.start(1), match.end(1), "hidden_attribute", COMMENT)
 
 
 def _is_component(attributes: str, name: str) -> bool:
