@@ -105,8 +105,14 @@ class AIAgent(Talker):
     def chat(self, text: str) -> str:
         """Say something and wait for the answer; for programs without an event loop of their own.
 
-        ModelError when the model could not be asked. What else a person should know is added to `notices`.
+        ModelError when the model could not be asked, UsageError where an event loop runs. What else a person
+        should know is added to `notices`.
         """
+        if _in_a_loop():
+            raise UsageError(
+                "chat() waits for the answer, and here an event loop runs; iterate run() instead: "
+                "async for event in agent.run(text)"
+            )
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(self._answer(text))
@@ -319,6 +325,14 @@ def _settled(sources: Sources | None, cwd: str | WorkDir) -> tuple[Sources, Work
         sources = load_sources()
     workdir, told = (cwd, ()) if isinstance(cwd, WorkDir) else working_directory(sources.config, cwd)
     return sources, workdir, (*made, *sources.config.notices, *sources.notices, *told)
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 __all__ = ["AIAgent", "AgentOptions", "TextShown", "TurnEnded", "TurnRequest", "UsageError"]

@@ -18,7 +18,7 @@ from hermes.providers.anthropic import AnthropicMessages
 from hermes.providers.scripted import PROFILE, ScriptedModel, Step, call
 from hermes.providers.wrappers import Fallback
 from hermes.run_agent import AIAgent
-from hermes.turns import AnswerRestarted, EphemeralOverlay, NoticeShown
+from hermes.turns import AnswerRestarted, EphemeralOverlay, NoticeShown, TurnEnded
 from tests.agent.conftest import assert_append_only
 from tests.agent.talk import Talk, Ticking, make_tool
 from tests.world import NOW, make_home, sources, write
@@ -435,6 +435,16 @@ def test_a_program_that_only_wants_the_answer_is_told_of_failures(tmp_path: Path
             agent.chat("one")
         assert agent.chat("two") == "better now"
     assert "the key was refused; set another" in [n.text for n in agent.notices]
+
+
+def test_chat_is_for_programs_without_a_loop_and_run_takes_a_text(play: Play) -> None:
+    async def scene(talk: Talk) -> None:
+        with pytest.raises(UsageError, match="an event loop runs; iterate run"):
+            talk.agent.chat("one")
+        *_, ended = [event async for event in talk.agent.run("one")]
+        assert ended == TurnEnded("first", talk.agent.session.usage, 1)  # type: ignore[union-attr]
+
+    play(scene, ["first"])
 
 
 def test_where_a_model_takes_system_messages_later_the_owners_words_are_one(play: Play) -> None:

@@ -53,8 +53,9 @@ class Talker(Holder):
         self._brought: list[EphemeralOverlay] = []
         self._seen_files: dict[str, dict[str, str]] = {}
 
-    async def run(self, turn: TurnRequest) -> AsyncGenerator[Event, None]:
-        """One turn, event by event; the last is `TurnEnded`."""
+    async def run(self, turn: TurnRequest | str) -> AsyncGenerator[Event, None]:
+        """One turn, event by event; the last is `TurnEnded`. A text is a turn without anything beside it."""
+        turn = TurnRequest(turn) if isinstance(turn, str) else turn
         async with self.held(turn.text) as session:
             whose, answered = self._whose(session.record.id), ""
             try:
