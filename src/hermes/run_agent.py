@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
@@ -86,6 +87,7 @@ class AIAgent(Talker):
         self.hints = options.hints or tracker_of(sources, workdir)
         self.approval = self._approval(approval)
         self.compactor = self._compactor()
+        self._steering, self._brought, self._seen_files = deque(), [], {}
         self._runner: asyncio.Runner | None = None
 
     def _equip(self, tools: Iterable[Tool] | None, extensions: Extensions | None) -> None:

@@ -12,18 +12,13 @@ from hermes.agent.approval import Approval
 from hermes.agent.compaction import Compactor
 from hermes.agent.holder import Holder
 from hermes.agent.loop import Limits, Turn
-from hermes.agent.options import AgentOptions
 from hermes.agent.pinned_skills import pinned
-from hermes.agent.prompt_builder import Sources
 from hermes.agent.result_notes import Hints
 from hermes.agent.session import Session
-from hermes.contracts import Model, Whose
+from hermes.contracts import Whose
 from hermes.errors import SessionBusy
-from hermes.memory.scope import MemoryScope
 from hermes.messages import Completed, Message
-from hermes.prompt import WorkDir
 from hermes.provenance import Notice, Origin
-from hermes.sessions.contract import Store
 from hermes.tooling import ToolContext
 from hermes.turns import Ask, EphemeralOverlay, Event, NoticeShown, TurnEnded, TurnRequest
 
@@ -36,22 +31,10 @@ class Talker(Holder):
     ask: Ask
     approval: Approval
     compactor: Compactor
-    _built_tools = False  # whether the tools are the usual ones
-
-    def __init__(
-        self,
-        sources: Sources,
-        workdir: WorkDir,
-        store: Store,
-        model: Model,
-        scope: MemoryScope,
-        platform: str,
-        options: AgentOptions,
-    ) -> None:
-        super().__init__(sources, workdir, store, model, scope, platform, options)
-        self._steering: deque[str] = deque()
-        self._brought: list[EphemeralOverlay] = []
-        self._seen_files: dict[str, dict[str, str]] = {}
+    _built_tools: bool  # whether the tools are the usual ones
+    _steering: deque[str]
+    _brought: list[EphemeralOverlay]
+    _seen_files: dict[str, dict[str, str]]
 
     async def run(self, turn: TurnRequest | str) -> AsyncGenerator[Event, None]:
         """One turn, event by event; the last is `TurnEnded`. A text is a turn without anything beside it."""
