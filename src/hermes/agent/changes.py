@@ -33,6 +33,8 @@ def changed_since(frozen: SystemPrompt, current: SystemPrompt) -> tuple[Ephemera
     before = {s.slot: s.text for s in frozen.sections}
     for section in current.sections:
         kind = _WATCHED.get(section.slot)
+        if section.slot == "identity" and all(s.origin.trust == "package" for s in section.spans):
+            continue  # a SOUL.md that is gone, empty or kept out does not change who speaks in mid-session
         if kind and section.text != before.get(section.slot, ""):
             told.setdefault(kind, []).append(_difference(before.get(section.slot, ""), section.text))
     found = tuple(_overlay(kind, "\n".join(parts)) for kind, parts in told.items())
