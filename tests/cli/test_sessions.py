@@ -87,6 +87,12 @@ def test_search(terminal: Terminal) -> None:
     assert json.loads(terminal.ok("search", "lima", "--role", "user", "--json")) == []
 
 
+@pytest.mark.parametrize("asked", ["", "  ", '"', "🎉 !"])
+def test_a_search_wants_a_word(terminal: Terminal, asked: str) -> None:
+    error = terminal.fails("search", asked)
+    assert isinstance(error, UsageError) and "no word to look for" in str(error)
+
+
 def test_replay_prints_the_bytes_and_nothing_else(terminal: Terminal) -> None:
     sent = a_turn().fragments[0].body
     body = HEAD + sent + TAIL
@@ -126,6 +132,7 @@ def test_prune(terminal: Terminal) -> None:
     }
     assert terminal.ok("prune", "--older-than", "1h", "-y", stdin=b"") == "1 session thrown away\n"
     assert isinstance(terminal.fails("prune", "--older-than", "soon", "-y"), UsageError)
+    assert isinstance(terminal.fails("prune", "--older-than", "99999y", "-y"), UsageError)
 
 
 def test_check(terminal: Terminal) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from itertools import pairwise
@@ -12,14 +14,21 @@ from pathlib import Path
 import apsw
 import pytest
 
+from hermes.config import Config
 from hermes.errors import StoreError
+from hermes.paths import Home
 from hermes.sessions import leases
 from hermes.sessions.base import ScriptStore
+from hermes.sessions.open import open_store
+from hermes.sessions.passing import PassingStore
 from hermes.sessions.records import Step
 from hermes.sessions.sqlite import SqliteStore
+from hermes.sessions.sqlite_file import look
 from hermes.sessions.sqlite_writer import BACKLOG, SLICE
 from tests.sessions.conftest import Place
-from tests.sessions.said import DAY, a_session, a_turn, stored, told
+from tests.sessions.said import DAY, a_session, a_step, a_turn, stored, told
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -307,3 +316,86 @@ def test_a_place_that_is_free_again_is_indexed_again(file: Place) -> None:
         return found
 
     assert file.run(use) == [("s1",), ("s3",)]
+
+
+@pytest.mark.parametrize("what", ["a pipe", "a folder", "a link to itself"])
+def test_what_is_no_file_is_not_waited_for(file: Place, what: str) -> None:
+    os.makedirs(os.path.dirname(file.location))
+    if what == "a pipe":
+        os.mkfifo(file.location)
+    elif what == "a folder":
+        os.mkdir(file.location)
+    else:
+        os.symlink(file.location, file.location)
+    for use in (
+        lambda: file.run(lambda store: store.list()),
+        lambda: PassingStore(file.location),
+        lambda: look(file.location, 1),
+    ):
+        with pytest.raises(StoreError, match=r"cannot be used: it is (no file|a directory); move it away"):
+            use()
+
+
+def test_the_journal_is_looked_for_beside_the_file_and_not_beside_a_link_to_it(tmp_path: Path) -> None:
+    real = str(tmp_path / "elsewhere" / "kept.db")
+    linked = tmp_path / "home" / "sessions.db"
+    linked.parent.mkdir()
+    linked.symlink_to(real)
+
+    async def use() -> tuple[str, int]:
+        store = open_store(Home(str(linked.parent)), Config())
+        assert isinstance(store, SqliteStore)
+        await store.create(a_session(), a_turn())
+        assert look(str(linked), 1 << 20) == ""
+        copy = PassingStore(store.path)  # of what is in the journal too
+        found = len(await copy.messages("s1"))
+        await copy.close()
+        await store.close()
+        return store.path, found
+
+    assert asyncio.run(use()) == (real, 2)
+
+
+FULL = """
+import asyncio, resource, sys
+from hermes.errors import StoreError
+from hermes.sessions.sqlite import SqliteStore
+from tests.sessions.said import a_session, a_step, stored
+
+async def main():
+    store = SqliteStore(sys.argv[1])
+    await store.create(a_session())
+    await store.claim("s1", "me")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    kept = refused = 0
+    while refused < 20:
+        try:
+            await store.commit("s1", a_step(stored(kept, f"word {kept} " * 500)))
+            kept += 1
+        except StoreError:
+            refused += 1
+    for ask in (store.search("word"), store.list(), store.rename("s1", "x"), store.prune("2026-01-01")):
+        try:
+            await ask
+        except StoreError:
+            pass
+    await store.close()
+    print(kept)
+
+asyncio.run(main())
+"""
+
+
+def test_where_nothing_more_can_be_written_all_that_was_told_is_kept(file: Place) -> None:
+    command = [sys.executable, "-c", FULL, file.location]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    kept = int(done.stdout)
+
+    async def use(store: ScriptStore) -> list[int]:
+        assert await store.check() == ()
+        await store.claim("s1", "another")
+        await store.commit("s1", a_step(stored(kept, "there is room again")))
+        return [hit.seq for hit in await store.search("word OR room", 1000, newest=True)]
+
+    assert kept > 10 and done.stderr == ""
+    assert file.run(use) == list(range(kept + 1))[::-1]

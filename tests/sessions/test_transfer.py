@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +14,7 @@ from hermes.errors import StoreError, UsageError
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.records import EpochRecord, Fragment, Step
 from hermes.sessions.replay import request_body, verify
+from hermes.sessions.sqlite import SqliteStore
 from hermes.sessions.transfer import export, import_
 from tests.sessions.conftest import Place
 from tests.sessions.said import DAY, HEAD, TAIL, a_call, a_session, a_turn, fragment, stored
@@ -34,6 +39,13 @@ async def filled(store: ScriptStore) -> None:
     await store.create(a_session(), first)
     await store.commit("s1", second)
     await store.commit("s1", third)
+
+
+def sealed(lines: Iterable[object]) -> list[str]:
+    """The lines of an export of these values, with the digest that fits them."""
+    told = [json.dumps(line) for line in lines]
+    digest = hashlib.sha256("".join(f"{line}\n" for line in told).encode()).hexdigest()
+    return [*told, json.dumps({"end": digest})]
 
 
 def test_any_past_request_is_made_again_byte_for_byte(place: Place) -> None:
@@ -108,5 +120,24 @@ def test_lines_that_were_changed_are_refused(place: Place) -> None:
             with pytest.raises(StoreError, match=why):
                 await import_(store, bad)
         assert await store.list() == ()
+
+    place.run(use)
+
+
+def test_a_session_goes_from_one_store_to_the_other_and_back(place: Place, tmp_path: Path) -> None:
+    async def use(store: ScriptStore) -> None:
+        await filled(store)
+        before, lines = await everything(store, epochs=2), [line async for line in export(store, "s1")]
+        other = SqliteStore(str(tmp_path / "other.db"))
+        try:
+            assert await import_(other, lines) == "s1"
+            assert await everything(other, epochs=2) == before
+            there = [line async for line in export(other, "s1")]
+        finally:
+            await other.close()
+        await store.delete("s1")
+        assert await import_(store, there) == "s1"
+        assert await everything(store, epochs=2) == before
+        assert [line async for line in export(store, "s1")] == lines == there
 
     place.run(use)

@@ -120,11 +120,11 @@ def prune(older_than: str, keep: tuple[str, ...], yes: bool, as_json: bool) -> N
 
 def moment_of_age(age: str) -> str:
     """The time that is meant by an age or a day, in UTC."""
-    if found := _AGE.fullmatch(age):
-        then = datetime.now(UTC) - timedelta(days=int(found[1]) * _DAYS[found[2]])
-    else:
-        try:
+    try:
+        if found := _AGE.fullmatch(age):
+            then = datetime.now(UTC) - timedelta(days=int(found[1]) * _DAYS[found[2]])
+        else:
             then = datetime.fromisoformat(age).astimezone(UTC)
-        except ValueError:
-            raise UsageError(f"{age!r} is neither an age such as 90d nor a day such as 2026-01-31") from None
+    except (ValueError, OverflowError):
+        raise UsageError(f"{age!r} is neither an age such as 90d nor a day such as 2026-01-31") from None
     return then.isoformat()

@@ -10,6 +10,7 @@ import click
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.screen import plain, wants_colour
 from hermes.cli.sessions import use_store
+from hermes.errors import UsageError
 from hermes.messages import Role
 from hermes.sessions.base import ScriptStore
 from hermes.sessions.records import Hit, SessionFilter, SessionSummary, StoredMessage
@@ -121,9 +122,15 @@ def search(
     All words must occur: "words in a row", begin*, this OR that.
     """
 
+    from hermes.sessions.search import parse
+
+    asked = " ".join(query)
+    if not parse(asked):
+        raise UsageError(f"{plain(asked)!r} has no word to look for; signs and emoji alone are not found")
+
     async def look(store: ScriptStore) -> tuple[Hit, ...]:
         name = await store.resolve(session) if session else ""
-        return await store.search(" ".join(query), limit, newest=newest, session=name, roles=roles)
+        return await store.search(asked, limit, newest=newest, session=name, roles=roles)
 
     hits = use_store(look)
     if as_json:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from hermes.errors import SessionBusy
+from hermes.errors import SessionBusy, StoreError
 from hermes.messages import Role
 from hermes.sessions import bodies, leases, queries, scripts
 from hermes.sessions.records import (
@@ -137,7 +138,7 @@ class ScriptStore(ABC):
 
     async def purge(self) -> None:
         """Take away what was discarded, in slices between which others write."""
-        while await self.write(lambda: queries.purge(self.dialect)):
+        while await self.write(lambda: queries.purge(self.dialect), durable=False):
             pass
 
     async def claim(self, session_id: str, holder: str, wait: float = 0.0) -> None:
@@ -167,4 +168,5 @@ class ScriptStore(ABC):
 
     async def _release_all(self) -> None:
         for session_id, holder in sorted(self._held):
-            await self.release(session_id, holder)
+            with contextlib.suppress(StoreError):  # it is free as soon as this process has ended
+                await self.release(session_id, holder)

@@ -51,12 +51,19 @@ def message_from(role: Any, seq: int, text: str, data: str) -> Message:
         return Message(role, text)
     if data[0] != "{":
         return Message(role, text, id=f"m{seq}", time=data)
-    found = json.loads(data)
-    if "annex" in found:
-        found["annex"] = tuple(Annex(*a) for a in found["annex"])
-    if "tool_calls" in found:
-        found["tool_calls"] = tuple(ToolCall(*c) for c in found["tool_calls"])
-    return Message(role, text, **found)
+    try:
+        found = json.loads(data)
+        if "annex" in found:
+            found["annex"] = tuple(Annex(*a) for a in found["annex"])
+        if "tool_calls" in found:
+            found["tool_calls"] = tuple(ToolCall(*c) for c in found["tool_calls"])
+        return Message(role, text, **found)
+    except (ValueError, TypeError) as error:
+        raise damaged(f"message {seq} of a session", error) from None
+
+
+def damaged(what: str, error: Exception) -> StoreError:
+    return StoreError(f"{what} is stored damaged ({error}); see: hermes sessions check")
 
 
 def pack(body: bytes, texts: Sequence[str] = ()) -> bytes:

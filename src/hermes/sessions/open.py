@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hermes.config import Config
 from hermes.errors import StoreError
 from hermes.paths import Home, can_be_written
@@ -19,7 +21,7 @@ def open_store(home: Home, config: Config) -> ScriptStore:
     """
     url = config.sessions.url
     if not url:
-        path = home.path(FILE)
+        path = os.path.realpath(home.path(FILE))  # its journal lies beside the file, not beside a link to it
         if can_be_written(path):
             from hermes.sessions.sqlite import SqliteStore
 

@@ -9,12 +9,14 @@ import tempfile
 from hermes.errors import StoreError
 from hermes.provenance import Notice, Origin
 from hermes.sessions.sqlite import SqliteStore
+from hermes.sessions.sqlite_file import must_be_a_file
 
 
 class PassingStore(SqliteStore):
     """A store over a copy of what is at `kept`, in which all that is new passes away."""
 
     def __init__(self, kept: str) -> None:
+        must_be_a_file(kept)
         self.kept = kept
         self._folder = _temporary(kept)
         path = os.path.join(self._folder.name, os.path.basename(kept))

@@ -146,6 +146,8 @@ async def in_words() -> AsyncIterator[None]:
         ) from None
     except psycopg.Error as error:
         raise StoreError(f"PostgreSQL refused: {_first_line(error)}") from None
+    except (UnicodeError, OverflowError) as error:
+        raise StoreError(schema.no_value(error)) from None
 
 
 def _first_line(error: Exception) -> str:
@@ -174,7 +176,7 @@ def _find(query: Query, session: int | None, roles: Sequence[Role]) -> tuple[str
 DIALECT = Dialect(
     locked=" FOR UPDATE",
     add_words="INSERT INTO words (message, body, session, role) VALUES (?, ' ' || ? || ' ', ?, ?)",
-    drop_words="DELETE FROM words WHERE message = ?",
+    word="message",
     lives="EXISTS (SELECT 1 FROM pg_stat_activity WHERE pid || '|' || backend_start = owner)",
     find=_find,
 )

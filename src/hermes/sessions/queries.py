@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from hermes.errors import UsageError
@@ -18,6 +19,8 @@ WEIGHED = 1 << 20
 """And no more bytes of them than this."""
 SLICE = 500
 """Rows that are thrown away in one transaction: a long one would stop the writers."""
+SOME = 100
+"""And the sessions that they are of."""
 
 _LAST = "\U0010ffff"
 
@@ -76,12 +79,15 @@ def found(
         if not newest and weight > WEIGHED:
             break
         keys.append(match)
-    rows = yield (
-        "SELECT m.key, s.id, s.title, m.seq, m.role, m.text, m.data FROM messages m"  # noqa: S608
-        f" JOIN sessions s ON s.key = m.session WHERE m.key IN ({', '.join('?' * len(keys)) or 'NULL'})"
-        " ORDER BY m.key DESC",
-        keys,
-    )
+    rows: list[tuple[Any, ...]] = []
+    for at in range(0, len(keys), CANDIDATES):
+        some = keys[at : at + CANDIDATES]
+        rows += yield (
+            "SELECT m.key, s.id, s.title, m.seq, m.role, m.text, m.data FROM messages m"  # noqa: S608
+            f" JOIN sessions s ON s.key = m.session WHERE m.key IN ({', '.join('?' * len(some))})"
+            " ORDER BY m.key DESC",
+            some,
+        )
     return _ranked(asked, rows, limit, newest)
 
 
@@ -130,30 +136,38 @@ def discard_older(than: str, keep: Sequence[str]) -> Script[tuple[str, ...]]:
 
 
 def purge(dialect: Dialect) -> Script[bool]:
-    """Take away a slice of what was discarded; whether there may be more."""
-    rows = yield "SELECT key, id FROM sessions WHERE deleted = 1 LIMIT 1", ()
+    """Take away a slice of what was discarded: some small sessions, or a part of a large one.
+
+    Whether there may be more.
+    """
+    rows = yield "SELECT key, messages + calls + 1 FROM sessions WHERE deleted = 1 LIMIT ?", (SOME,)
     if not rows:
         return False
-    key, session_id = rows[0]
-    keys = yield "SELECT key FROM messages WHERE session = ? LIMIT ?", (key, SLICE)
-    for row in keys:
-        yield dialect.drop_words, row
-        yield "DELETE FROM messages WHERE key = ?", row
-    if keys:
-        return True
-    for table, columns in (("fragments", "epoch, n"), ("calls", "session, n")):
+    sizes = accumulate(size for _, size in rows)
+    keys = [key for (key, _), size in zip(rows, sizes, strict=True) if size <= SLICE] or [rows[0][0]]
+    these = f"({', '.join('?' * len(keys))})"
+    first = f"(SELECT key FROM messages WHERE session IN {these} ORDER BY key LIMIT ?)"  # noqa: S608
+    yield f"DELETE FROM words WHERE {dialect.word} IN {first}", (*keys, SLICE)  # noqa: S608
+    for table, columns in _PARTS:
         gone = yield (
-            f"DELETE FROM {table} WHERE session = ? AND ({columns}) IN"  # noqa: S608
-            f" (SELECT {columns} FROM {table} WHERE session = ? LIMIT ?) RETURNING 1",
-            (key, key, SLICE),
+            f"DELETE FROM {table} WHERE ({columns}) IN (SELECT {columns} FROM {table}"  # noqa: S608
+            f" WHERE session IN {these} ORDER BY {columns} LIMIT ?) RETURNING 1",
+            (*keys, SLICE),
         )
-        if gone:
+        if len(gone) == SLICE:
             return True
-    yield "DELETE FROM blobs WHERE session = ?", (key,)
-    yield "DELETE FROM epochs WHERE session = ?", (key,)
-    yield "DELETE FROM leases WHERE session = ?", (session_id,)
-    yield "DELETE FROM sessions WHERE key = ?", (key,)
+    yield f"DELETE FROM leases WHERE session IN (SELECT id FROM sessions WHERE key IN {these})", keys  # noqa: S608
+    yield f"DELETE FROM sessions WHERE key IN {these}", keys  # noqa: S608
     return True
+
+
+_PARTS = (
+    ("messages", "key"),
+    ("fragments", "session, epoch, n"),
+    ("calls", "session, n"),
+    ("blobs", "key"),
+    ("epochs", "session, n"),
+)
 
 
 def check() -> Script[tuple[str, ...]]:

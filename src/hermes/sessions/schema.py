@@ -68,6 +68,12 @@ def newer(what: str, found: int, newest: int) -> StoreError:
     )
 
 
+def no_value(error: Exception) -> str:
+    """What is said of a text or a number that no database takes."""
+    what = "a number is too large" if isinstance(error, OverflowError) else "a text holds half a character"
+    return f"{what} for the store of sessions; nothing was changed. Write another"
+
+
 def _statements(text: str, **names: str) -> tuple[str, ...]:
     filled = text.format(**names) if names else text
     return tuple(s.strip() for s in filled.split(";\n") if s.strip())

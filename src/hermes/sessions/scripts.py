@@ -20,6 +20,7 @@ from hermes.sessions.coding import (
     GONE,
     NEAR,
     compact,
+    damaged,
     deflated,
     message_data,
     message_from,
@@ -49,7 +50,7 @@ class Dialect(NamedTuple):
     """Where the databases differ: how a row is locked, how words are kept and found.
 
     `add_words` takes a message's key and tokens, its session's key and its role, and is "" where words are
-    indexed later; `drop_words` takes its key.
+    indexed later; `word` is the column of words that holds the key of their message.
     `find` makes the statement that gives keys and sizes of the messages that match, the newest first, and
     all its values but the limit. `lives` tells whether the `owner` of a lease does, NULL when the database
     does not know.
@@ -57,7 +58,7 @@ class Dialect(NamedTuple):
 
     locked: str
     add_words: str
-    drop_words: str
+    word: str
     lives: str
     find: Callable[[Query, int | None, Sequence[Role]], tuple[str, tuple[Any, ...]]]
 
@@ -349,9 +350,12 @@ def calls(session_id: str) -> Script[tuple[CallRecord, ...]]:
 
 
 def _call(row: tuple[Any, ...]) -> CallRecord:
-    inserts = tuple((at, text) for at, text in json.loads(row[13])) if row[13] else ()
-    trace = json.loads(row[14]) if row[14] else {}
-    return CallRecord(*(*row[:8], Usage(**json.loads(row[8])), *row[9:13], inserts), **trace)
+    try:
+        inserts = tuple((at, text) for at, text in json.loads(row[13])) if row[13] else ()
+        trace = json.loads(row[14]) if row[14] else {}
+        return CallRecord(*(*row[:8], Usage(**json.loads(row[8])), *row[9:13], inserts), **trace)
+    except (ValueError, TypeError) as error:
+        raise damaged(f"call {row[0]} of a session", error) from None
 
 
 def epochs(session_id: str) -> Script[tuple[EpochRecord, ...]]:

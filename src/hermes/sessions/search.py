@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from hermes.frozen import frozen
@@ -18,6 +18,8 @@ LONGEST = 64
 """Of a longer word only so many characters count."""
 SNIPPET = 160
 """Characters that are shown of a message."""
+LOOKED = 1 << 18
+"""Characters of a message that are looked through for where it answers, and how well."""
 
 _ASCII = {i: chr(i).lower() if chr(i).isalnum() else " " for i in range(128)}
 _ACCENTS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
@@ -109,7 +111,7 @@ def _term(text: str) -> Term | None:
 
 def score(query: Query, text: str, average: float) -> float:
     """How well a text answers: how often what was asked for occurs, weighed against its length."""
-    words = f" {folded(text)} "
+    words = f" {folded(text[:LOOKED])} "
     weight = 1.2 * (0.25 + 0.75 * len(words) / average)
     counts = (sum(words.count(term.text) for term in group) for group in query)
     return sum(n / (n + weight) for n in counts)
@@ -117,27 +119,32 @@ def score(query: Query, text: str, average: float) -> float:
 
 def snippet(query: Query, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     """The part of a text where it answers, on one line, and the places in it that do."""
-    places = _places(query, text)
-    first = next(places, (0, 0))
-    start = max(0, min(first[0] - SNIPPET // 3, len(text) - SNIPPET))
+    first = _first(query, text)
+    start = max(0, min(first - SNIPPET // 3, len(text) - SNIPPET))
     end = start + SNIPPET
-    if start and (blank := text.find(" ", start, first[0])) >= 0:
+    if start and (blank := text.find(" ", start, first)) >= 0:
         start = blank + 1
     head = "…" if start else ""
-    marks = [first] if first[1] else []
-    for place in places:
-        if place[1] > end:
-            break
-        marks.append(place)
+    near = ((first + a, first + b) for a, b in _places(query, text[first : end + LONGEST]))
     shown = re.sub(r"\s", " ", text[start:end])
     tail = "…" if end < len(text) else ""
     shift = len(head) - start
     limit = len(head) + len(shown)
-    inside = ((a + shift, min(b + shift, limit)) for a, b in _joined(marks))
+    inside = ((a + shift, min(b + shift, limit)) for a, b in _joined(near))
     return head + shown + tail, tuple((a, b) for a, b in inside if a < b)
 
 
-def _joined(places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _first(query: Query, text: str) -> int:
+    """Where a text answers first; of a very long one only a part is looked through with care."""
+    begin = 0
+    if len(text) > LOOKED:
+        plain = text.lower()
+        found = (plain.find(term.tokens[0]) for group in query for term in group)
+        begin = max(0, min((at for at in found if at >= 0), default=0) - LONGEST)
+    return begin + next(_places(query, text[begin : begin + LOOKED]), (0, 0))[0]
+
+
+def _joined(places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Places that touch or overlap, as one."""
     held: tuple[int, int] | None = None
     for start, end in places:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes.messages import Role
 from hermes.sessions import queries
@@ -16,6 +16,9 @@ from hermes.sessions.search import Query, Term
 from hermes.sessions.sqlite_file import connect, faults, in_words, run
 from hermes.sessions.sqlite_words import behind, index
 from hermes.sessions.sqlite_writer import Writer
+
+if TYPE_CHECKING:
+    import apsw
 
 T = TypeVar("T")
 READERS = 2
@@ -35,6 +38,7 @@ class SqliteStore(ScriptStore):
         self._writer = Writer(path, lambda: queries.purge(DIALECT), index)
         self._readers = ThreadPoolExecutor(READERS, "hermes-store-reader")
         self._local = threading.local()
+        self._reading: list[apsw.Connection] = []
 
     async def read(self, make: Making[T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, make)
@@ -44,6 +48,7 @@ class SqliteStore(ScriptStore):
         if connection is None:
             self._writer.opened()
             connection = self._local.connection = connect(self.path)
+            self._reading.append(connection)
         with in_words(self.path):
             return run(connection, make(), "BEGIN")
 
@@ -65,6 +70,8 @@ class SqliteStore(ScriptStore):
             await self._release_all()
         await asyncio.to_thread(self._writer.close)
         await asyncio.to_thread(self._readers.shutdown)
+        while self._reading:
+            self._reading.pop().close()
 
 
 def _find(query: Query, session: int | None, roles: Sequence[Role]) -> tuple[str, tuple[Any, ...]]:
@@ -89,7 +96,7 @@ def _phrase(term: Term) -> str:
 DIALECT = Dialect(
     locked="",
     add_words="",  # sqlite_words.py does, later
-    drop_words="DELETE FROM words WHERE rowid = ?",
+    word="rowid",
     lives="NULL",
     find=_find,
 )

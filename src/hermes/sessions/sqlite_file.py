@@ -6,7 +6,7 @@ import contextlib
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes.errors import StoreError
@@ -40,11 +40,32 @@ def connect(path: str) -> apsw.Connection:
         os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        must_be_a_file(path)
         connection = apsw.Connection(path)
-        connection.set_busy_handler(patience())
-        _patiently(lambda: _refuse_foreign(connection, path))
-        _patiently(lambda: connection.execute(_SETTINGS).fetchall())
+        with closed_unless_ready(connection):
+            connection.set_busy_handler(patience())
+            _patiently(lambda: _refuse_foreign(connection, path))
+            _patiently(lambda: connection.execute(_SETTINGS).fetchall())
     return connection
+
+
+def must_be_a_file(path: str) -> None:
+    """StoreError for what is something else: a pipe would be waited for, for ever."""
+    if os.path.lexists(path) and not os.path.isfile(path):
+        what = "a directory" if os.path.isdir(path) else "no file"
+        raise StoreError(f"{path} cannot be used: it is {what}; move it away")
+
+
+@contextlib.contextmanager
+def closed_unless_ready(connection: apsw.Connection) -> Iterator[None]:
+    """A connection that could not be made ready holds no file open."""
+    ready = False
+    try:
+        yield
+        ready = True
+    finally:
+        if not ready:
+            connection.close(True)
 
 
 def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
@@ -56,7 +77,6 @@ def _refuse_foreign(connection: apsw.Connection, path: str) -> None:
     finally:
         end(connection)
     if used and not ours:
-        connection.close()
         raise StoreError(
             f"{path} is the database of another program and was not touched; "
             "move it away, or set sessions.url"
@@ -139,9 +159,9 @@ def look(path: str, most: int) -> str:
     import apsw
 
     with in_words(path):
+        path = os.path.realpath(path)
+        must_be_a_file(path)
         size = os.path.getsize(path)
-        if os.path.isdir(path):
-            raise StoreError(f"{path} cannot be used: it is a directory; move it away")
         clean = not os.path.exists(f"{path}-wal")  # nobody has it open: no file need be made beside it
         where = f"file:{quote(path)}?mode=ro{'&immutable=1' if clean else ''}"
         connection = apsw.Connection(where, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
@@ -170,28 +190,37 @@ class in_words:  # noqa: N801
             return
         import apsw
 
-        if isinstance(error, apsw.Error | OSError):
+        if isinstance(error, apsw.Error | OSError | UnicodeError | OverflowError):
             raise StoreError(_told(self._path, error)) from None
 
 
 def _told(path: str, error: Exception) -> str:
     import apsw
 
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return (
-            f"{path} is damaged ({error}). It was left as it is. Copy it and the files {path}-wal and "
-            f"{path}-shm to a safe place, then see: hermes sessions check"
-        )
-    if isinstance(error, apsw.FullError):
-        return f"{path} cannot grow: the disk is full. Make room; nothing stored was lost"
-    if isinstance(error, apsw.BusyError):
-        return (
-            f"{path} was being written by another process for {PATIENCE:.0f} seconds; this is not stored. "
-            "Look for a process that hangs, then try again"
-        )
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path} holds a text that is damaged ({error.reason}); see: hermes sessions check"
+    if isinstance(error, UnicodeError | OverflowError):
+        return schema.no_value(error)
     if isinstance(error, OSError):
         return f"{path} cannot be used: {(error.strerror or str(error)).lower()}"
-    return f"{path} cannot be used: {error}"
+    known: dict[type[Exception], str] = {
+        apsw.CorruptError: _DAMAGED,
+        apsw.NotADBError: _DAMAGED,
+        apsw.FullError: "{0} cannot grow: the disk is full. Make room; nothing stored was lost",
+        apsw.BusyError: _BUSY,
+    }
+    words = (said for kind, said in known.items() if isinstance(error, kind))
+    return next(words, "{0} cannot be used: {1}").format(path, error)
+
+
+_DAMAGED = (
+    "{0} is damaged ({1}). It was left as it is. Copy it and the files {0}-wal and {0}-shm to a safe place, "
+    "then see: hermes sessions check"
+)
+_BUSY = (
+    f"{{0}} was being written by another process for {PATIENCE:.0f} seconds; this is not stored. "
+    "Look for a process that hangs, then try again"
+)
 
 
 def patience() -> Callable[[int], bool]:

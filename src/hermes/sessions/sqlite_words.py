@@ -7,15 +7,19 @@ The newest row of the index says how far it reaches: keys grow in the order of t
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from hermes.sessions.scripts import Script
 from hermes.sessions.search import LONGEST, folded
 
 SLICE = 512
 """Messages that are indexed in one transaction: a long one would stop the writers."""
+WEIGHT = 1 << 18
+"""And no more bytes of them than this, but one message at least."""
 
 _REACHES = "coalesce((SELECT rowid FROM words ORDER BY rowid DESC LIMIT 1), 0)"
 _BEHIND = f"SELECT coalesce((SELECT max(key) FROM messages), 0) - {_REACHES}"  # noqa: S608
-_NEXT = f"SELECT key, text, session, role FROM messages WHERE key > {_REACHES} ORDER BY key LIMIT ?"  # noqa: S608
+_NEXT = f"SELECT key, octet_length(text) FROM messages WHERE key > {_REACHES} ORDER BY key LIMIT ?"  # noqa: S608
 
 
 def behind() -> Script[bool]:
@@ -30,13 +34,21 @@ def index(least: int = 1, most: int = SLICE) -> Script[int]:
     left = int(rows[0][0])
     if left < least:
         return left
-    rows = yield _NEXT, (most,)
+    sizes = yield _NEXT, (most,)
+    weights = accumulate(size for _, size in sizes)
+    some = sum(weight <= WEIGHT for weight in weights) or 1
+    if not sizes:
+        return 0
+    rows = yield (
+        "SELECT key, text, session, role FROM messages WHERE key BETWEEN ? AND ?",
+        (sizes[0][0], sizes[:some][-1][0]),
+    )
     for key, text, session, role in rows:
         yield (  # one without words too: it shows how far the index reaches
             "INSERT INTO words (rowid, body, tags) VALUES (?, ?, ?)",
             (key, _words(text), f"s{session} {role}"),
         )
-    return left - len(rows) if len(rows) == most else 0
+    return left - some if some == most or some < len(sizes) else 0
 
 
 def _words(text: str) -> str:

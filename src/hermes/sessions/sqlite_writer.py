@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes.errors import StoreError
 from hermes.sessions.scripts import Script
-from hermes.sessions.sqlite_file import connect, drive, end, in_words, patience, prepare, run
+from hermes.sessions.sqlite_file import (
+    closed_unless_ready,
+    connect,
+    drive,
+    end,
+    in_words,
+    patience,
+    prepare,
+    run,
+)
 
 if TYPE_CHECKING:
     import apsw
@@ -116,9 +125,10 @@ class Writer:
         with self._opening, in_words(self.path):
             if self._connection is None:
                 connection = connect(self.path)
-                prepare(connection, self.path)
-                while run(connection, self._tidy(), "BEGIN IMMEDIATE"):
-                    pass  # what a process that died had not yet thrown away
+                with closed_unless_ready(connection):
+                    prepare(connection, self.path)
+                    while run(connection, self._tidy(), "BEGIN IMMEDIATE"):
+                        pass  # what a process that died had not yet thrown away
                 wait = patience()
                 connection.set_busy_handler(lambda tries: self._patient and wait(tries))
                 connection.set_wal_hook(self._committed)  # in place of SQLite's own checkpoints
@@ -173,7 +183,7 @@ class Writer:
 
     def _rests(self) -> float:
         """For how many seconds more no step must come before there is time for what is behind."""
-        return self._ended + REST - time.perf_counter()
+        return 0.0 if self._pressing else self._ended + REST - time.perf_counter()
 
     def _at_hand(self, most: int) -> Iterator[_Work | None]:
         """What waits by now."""
@@ -282,6 +292,7 @@ class Writer:
                 finally:
                     end(connection)
                 self._due = self._left >= SLICE
+                self._pressing = self._left >= BACKLOG + ROWS  # long messages: fewer were in the slice
                 self._seen = connection.total_changes()
                 if self._pages >= PAGES:
                     self._pages = 0

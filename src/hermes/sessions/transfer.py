@@ -11,6 +11,7 @@ from typing import Any
 
 from hermes.errors import BytesGone, StoreError
 from hermes.messages import Annex, Message, ToolCall, Usage
+from hermes.sessions.checked import a_count, a_digest, made
 from hermes.sessions.coding import compact
 from hermes.sessions.contract import Store
 from hermes.sessions.records import (
@@ -89,7 +90,7 @@ def _read(lines: Iterable[str]) -> tuple[SessionRecord, Step]:
             raise StoreError(f"no session in format {FORMAT}; see: hermes sessions export")
         if end != digest.hexdigest():
             raise StoreError("the exported session is not whole or was changed: its digest does not fit")
-        session = SessionRecord(**found["session"][0])
+        session = made(SessionRecord, found["session"][0])
         return session, _step(session, found)
     except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
         raise StoreError(f"this is no exported session: {error}") from None
@@ -98,24 +99,26 @@ def _read(lines: Iterable[str]) -> tuple[SessionRecord, Step]:
 def _step(session: SessionRecord, found: dict[str, list[Any]]) -> Step:
     return Step(
         at=max((c["started"] for c in found.get("call", ())), default=session.created),
-        messages=tuple(StoredMessage(m.pop("seq"), _message(m)) for m in found.get("message", ())),
-        fragments=tuple(Fragment(**{**f, "body": _bytes_of(f["body"])}) for f in found.get("fragment", ())),
+        messages=tuple(StoredMessage(a_count(m.pop("seq")), _message(m)) for m in found.get("message", ())),
+        fragments=tuple(
+            made(Fragment, {**f, "body": _bytes_of(f["body"])}) for f in found.get("fragment", ())
+        ),
         calls=tuple(_call(c) for c in found.get("call", ())),
-        epochs=tuple(EpochRecord(**e) for e in found.get("epoch", ())),
+        epochs=tuple(made(EpochRecord, e) for e in found.get("epoch", ())),
         blobs=tuple(_bytes_of(b) for b in found.get("blob", ())),
-        gone=tuple((digest, length) for digest, length in found.get("gone", ())),
+        gone=tuple((a_digest(digest), a_count(length)) for digest, length in found.get("gone", ())),
     )
 
 
 def _message(found: dict[str, Any]) -> Message:
-    annex = tuple(Annex(**a) for a in found["annex"])
-    tool_calls = tuple(ToolCall(**c) for c in found["tool_calls"])
-    return Message(**{**found, "annex": annex, "tool_calls": tool_calls})
+    annex = tuple(made(Annex, a) for a in found["annex"])
+    tool_calls = tuple(made(ToolCall, c) for c in found["tool_calls"])
+    return made(Message, {**found, "annex": annex, "tool_calls": tool_calls})
 
 
 def _call(found: dict[str, Any]) -> CallRecord:
-    inserts = tuple((at, text) for at, text in found["inserts"])
-    return CallRecord(**{**found, "usage": Usage(**found["usage"]), "inserts": inserts})
+    inserts = tuple((a_count(at), str(text)) for at, text in found["inserts"])
+    return made(CallRecord, {**found, "usage": made(Usage, found["usage"]), "inserts": inserts})
 
 
 def _text_of(body: bytes) -> str | dict[str, str]:

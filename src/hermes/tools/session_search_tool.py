@@ -5,6 +5,7 @@ from __future__ import annotations
 from hermes.errors import StoreError
 from hermes.sessions.contract import Store
 from hermes.sessions.records import Hit
+from hermes.sessions.search import parse
 from hermes.tooling import Tool, ToolContext, ToolError, tool
 
 MOST = 50
@@ -18,8 +19,8 @@ def session_search_tool(store: Store) -> Tool:
         context: ToolContext, query: str, limit: int = 10, newest: bool = False, session: str = ""
     ) -> str:
         """Find passages; see session_search.md."""
-        if not query.strip():
-            raise ToolError("session_search needs words to look for")
+        if not parse(query):
+            raise ToolError("session_search needs words to look for; signs and emoji alone are not found")
         try:
             wanted = max(1, min(limit, MOST))
             hits = await store.search(query, wanted, newest=newest, session=session)
