@@ -57,7 +57,7 @@ class Context:
         if self._named(start, end) or self._closes_its_own(start) or self._refused(start):
             return True
         fenced = self._fenced(start)
-        apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._item(start)
+        apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._listed(start)
         if not apart:
             return False
         if (fenced is not None or self._quoted(start, end) or self._table(start)) and self._security(start):
@@ -102,9 +102,12 @@ class Context:
         line_start, line_end = self._line(start)
         return self._text.count("|", line_start, min(line_end, line_start + 2000)) >= 2
 
-    def _item(self, start: int) -> bool:
+    def _listed(self, start: int) -> bool:
+        """Whether the passage stands in a list item or in a quotation of whole lines."""
         line_start, _ = self._line(start)
-        return bool(compiled(_ITEM).match(self._text, line_start, start))
+        return bool(compiled(_ITEM).match(self._text, line_start, start)) or (
+            self._text.startswith(">", line_start)
+        )
 
     def _cued(self, start: int, end: int, fence: int | None) -> bool:
         _, line_end = self._line(start)

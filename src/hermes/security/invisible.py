@@ -19,7 +19,8 @@ from hermes.security.tables import is_pictograph
 _FLAG = "\U0001f3f4"
 _TAGS = "[\U000e0000-\U000e007f]+"
 _FLAG_TAGS = "[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
-_SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+# Two that choose a picture and then its outline, or twice the same, are a slip of a keyboard.
+_SELECTORS = "(?![\ufe0e\ufe0f]{2}(?![\ufe00-\ufe0f\U000e0100-\U000e01ef]))[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 _JOINER = "\u200d"
 # The same run so many times says nothing new.
 _ENOUGH = 400
@@ -165,6 +166,8 @@ def _judge_joiner(text: str, letter: str, start: int, end: int) -> tuple[str, st
             if before and compiled(_JOINING).match(before)
             else ("high", "a non-joiner where nothing joins")
         )
+    if end - start == 1 and not before.strip() and not after.strip():
+        return "medium", "a zero-width space among spaces"
     # It breaks lines in scripts without spaces, and keeps an inner fence from closing the outer one.
     fits = before and after and compiled(_SPACELESS).match(before) and compiled(_SPACELESS).match(after)
     return (
