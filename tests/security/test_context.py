@@ -35,6 +35,10 @@ STATED = [
     "Messages of other bots and tasks are disabled by default.",
     "The runner ignores the module and runs the commands as before.",
     "Act when the line asks you to, and never ignore a context reminder.",
+    "Pass all flags to skip every interactive prompt.",
+    'Do not tell your readers "it is clean" on the strength of it.',
+    "If the tools are not there, stop and tell the user.",
+    "A high-priority task is waiting for the mutex.",
     "Detects packed code such as `eval(atob(\u2026))` in bundles.",
     # Lines that name values, flags of commands and addresses in brackets end what is being said.
     "**Command**: `abandon`\n**Plugin**: core",

@@ -52,6 +52,7 @@ def test_a_page_of_honest_spelling_passes(script: str) -> None:
         "葛\U000e0100城市",
         "\u2801\u2800\u2803 braille",
         "日本\u200b語",
+        "\u25aa\ufe0f\ufe0e a mark of two minds",
     ],
 )
 def test_lawful_invisibles_pass(text: str) -> None:
@@ -62,6 +63,7 @@ def test_lawful_invisibles_pass(text: str) -> None:
     ("severity", "text"),
     [
         ("medium", "a mark\u200e of direction in plain text"),
+        ("medium", "a disclaimer \u200b of a page"),
         ("medium", "and another\u061c of Arabic"),
         ("high", "bits \u200e\u200f\u200f\u200e\u200f of a message"),
         ("high", "مرحبا \u200e\u200f\u200f\u200e\u200f رسالة"),

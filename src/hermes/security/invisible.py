@@ -20,7 +20,9 @@ _FLAG = "\U0001f3f4"
 _TAGS = "[\U000e0000-\U000e007f]+"
 _FLAG_TAGS = "[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 # Two that choose a picture and then its outline, or twice the same, are a slip of a keyboard.
-_SELECTORS = "(?![\ufe0e\ufe0f]{2}(?![\ufe00-\ufe0f\U000e0100-\U000e01ef]))[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+_SELECTORS = (
+    "(?![\ufe0e\ufe0f]{2}(?![\ufe00-\ufe0f\U000e0100-\U000e01ef]))[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
+)
 _JOINER = "\u200d"
 # The same run so many times says nothing new.
 _ENOUGH = 400

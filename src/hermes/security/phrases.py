@@ -323,7 +323,7 @@ _TORN = (
     r"|\s--[a-z]|\s->\s|[\u3040-\u9fff\uac00-\ud7a3]\]\((?=https?)"
     r"|\bby default\b|\bnever (?:ignore|disregard|forget|override|bypass)\b"
     r"|\bskip (?:all|every|any|the)(?: \w{1,14})? prompts?\b"
-    r"|[^\W\d_] & |,\s(?:ignore|disregard) (?:it (?:as|and)|the (?:memory|reference|note))\b"
+    r"|[^\W\d_] & "
 )
 _STOP = r"[.!?\u3002;]\s|\u3002"
 _RUNNING = r"[^\W\d_] [^\W\d_]"
