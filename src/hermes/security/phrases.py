@@ -388,7 +388,7 @@ def _in_order(slots: tuple[int, ...], near: Sequence[Hit], newest: Hit) -> list[
             at -= 1
             if hit[_CLASSES] & wanted and hit[_LANGUAGES] & languages and hit[_END] <= chosen[-1][_START]:
                 chosen.append(hit)
-                languages &= hit[_LANGUAGES]
+                languages &= _spoken(near, at + 1, wanted)
                 break
         else:
             return []
@@ -399,14 +399,25 @@ def _in_any_order(slots: Sequence[int], near: Sequence[Hit], newest: Hit) -> lis
     """The nearest hits before `newest` that fill the other slots, whatever their order."""
     chosen, languages = [newest], newest[_LANGUAGES]
     for wanted in slots:
-        for hit in reversed(near):
+        for at in range(len(near) - 1, -1, -1):
+            hit = near[at]
             if hit[_CLASSES] & wanted and hit[_LANGUAGES] & languages and not _overlaps(hit, chosen):
                 chosen.append(hit)
-                languages &= hit[_LANGUAGES]
+                languages &= _spoken(near, at, wanted)
                 break
         else:
             return []
     return sorted(chosen)
+
+
+def _spoken(near: Sequence[Hit], at: int, wanted: int) -> int:
+    """The languages in which the word of a hit fills a slot, by any of its meanings up to this one."""
+    start, end, _, languages = near[at]
+    while at and near[at - 1][_START] == start and near[at - 1][_END] == end:
+        at -= 1
+        if near[at][_CLASSES] & wanted:
+            languages |= near[at][_LANGUAGES]
+    return languages
 
 
 def _overlaps(hit: Hit, chosen: Sequence[Hit]) -> bool:
