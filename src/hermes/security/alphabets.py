@@ -6,8 +6,9 @@ Each is looked for only where a sign of it stands, so that ordinary text costs a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from hermes.security.expressions import compiled
 from hermes.security.normalise import beyond_ascii
@@ -39,14 +40,12 @@ def undressed(text: str) -> Iterator[Costume]:
     if not text.isascii() and not beyond_ascii(text).isdisjoint(_COMMON):
         yield from _dressed(text)
     # Looking for one rare letter takes a fiftieth of looking for a word.
-    added = "+" in text
-    if "\\" in text and "\\1" in text or added and "U+" in text or "(" in text and "chr(" in text:
-        yield from _escaped(text)
+    yield from _escaped(text)
     if "%" in text and text.count("%25") >= _LEAST:
         yield from _percent(text)
     if ("omeo" in text or "OMEO" in text) and ("ndia" in text or "NDIA" in text):
         yield from _spelled(text)
-    if added and ('" + "' in text or "' + '" in text):
+    if "+" in text and ('" + "' in text or "' + '" in text):
         yield from _pieces(text)
     yield from _lines(text)
 
@@ -91,21 +90,38 @@ def _dress(name: str, letters: str, between: str, *, turned: bool = False) -> _D
     return name, re.compile(run), table, turned
 
 
-_OCTALS = r"(?:\\[01][0-7]{2}){6,}"
-_CODE_POINTS = r"(?:U\+[0-9A-Fa-f]{4,5}[\s,]{0,3}){6,}"
-_CALLS = r"(?i:(?:chr\(\d{2,3}\)[\s+.&,]{0,4}){6,})"
+class _Escape(NamedTuple):
+    """How letters are written as numbers: a letter and a mark that it always has, its runs, and its units."""
+
+    letter: str
+    mark: str
+    name: str
+    run: str
+    unit: str
+    base: int
+
+
+def _run(one: str, between: str = "") -> str:
+    """Six or more of these. The first stands alone, since what begins with a repeat is sought slowly."""
+    return f"{one}(?:{between}{one}){{5,}}"
+
+
+_ESCAPES = (
+    _Escape("\\", "\\1", "octal escapes", _run(r"\\[01][0-7]{2}"), r"[0-7]{3}", 8),
+    _Escape("+", "U+", "code points", _run(r"U\+[0-9A-Fa-f]{4,5}", r"[\s,]{0,3}"), r"[0-9A-Fa-f]{4,5}", 16),
+    _Escape("(", "hr(", "character calls", _run(r"[cC]hr\(\d{2,3}\)", r"[\s+.&,]{0,4}"), r"\d{2,3}", 10),
+)
 
 
 def _escaped(text: str) -> Iterator[Costume]:
-    kinds: list[tuple[str, str, str, Callable[[str], int]]] = [
-        ("octal escapes", _OCTALS, r"[0-7]{3}", lambda code: int(code, 8)),
-        ("code points", _CODE_POINTS, r"[0-9A-Fa-f]{4,5}", lambda code: int(code, 16)),
-        ("character calls", _CALLS, r"\d{2,3}", int),
-    ]
-    for name, run, unit, number in kinds:
-        for match in compiled(run).finditer(text):
-            codes = [number(code) for code in compiled(unit).findall(match[0][:_LONGEST])]
-            yield match.start(), match.end(), "".join(chr(code) for code in codes if code < 0x110000), name
+    for escape in _ESCAPES:
+        if escape.letter not in text or escape.mark not in text:
+            continue
+        for match in compiled(escape.run).finditer(text):
+            units = compiled(escape.unit).findall(match[0][:_LONGEST])
+            codes = [int(unit, escape.base) for unit in units]
+            read = "".join(chr(code) for code in codes if code < 0x110000)
+            yield match.start(), match.end(), read, escape.name
 
 
 _PERCENT = r"(?:(?:%25[0-9A-Fa-f]{2}){1,40}[\w .~+-]{0,20}){3,}"
