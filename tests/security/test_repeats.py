@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hermes.provenance import Origin, Passage, digest_of
 from hermes.security.findings import Mark
+from hermes.security.gate import admit
+from hermes.security.policy import Policy
 from hermes.security.repeats import Gap, shorten, widened
 from hermes.security.scan import scan
 
@@ -64,8 +67,26 @@ def test_a_mark_over_a_gap_grows_only_when_it_is_as_long_as_what_was_left() -> N
     def mark(start: int, end: int) -> Mark:
         return Mark("id", "family", "high", start, end, "", "")
 
-    gaps = [Gap(3_000, 50_000)]
+    gaps = [Gap(3_000, 50_000, 50)]
     assert widened(mark(10, 20), gaps) == mark(10, 20)
     assert widened(mark(2_990, 3_010), gaps) == mark(2_990, 3_010)
     assert widened(mark(0, 5_000), gaps) == mark(0, 55_000)
     assert widened(mark(3_000, 3_010), gaps) == mark(53_000, 53_010)
+
+
+@pytest.mark.parametrize("period", [300, 900, 1_900])
+def test_an_order_that_repeats_is_found_in_each_repeat(period: int) -> None:
+    words = " ".join(f"alpha{number} beta" for number in range(200))
+    text = "# Title\n" + f"{words[: period - len(ORDER) - 2]}\n{ORDER}\n" * 25
+    assert len(shorten(text)[0]) < len(text)
+    wanted = [at for at in range(len(text)) if text.startswith("Ignore all", at)]
+    assert [f.start for f in scan(text) if f.id == "prompt_injection"] == wanted
+
+
+def test_lines_that_repeat_are_all_redacted() -> None:
+    words = " ".join(f"alpha{number} beta" for number in range(150))
+    text = "# Title\n" + f"{words}\n{ORDER}\n" * 15
+    passage = Passage.quote(text, Origin("agents", "/p/AGENTS.md", digest_of(text), trust="project"))
+    admitted = admit(passage, name="AGENTS.md", policy=Policy(high="redact", medium="redact"))
+    assert (admitted.outcome, admitted.redacted) == ("loaded", 15)
+    assert "Ignore" not in admitted.passage

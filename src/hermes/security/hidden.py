@@ -33,7 +33,7 @@ _ATTRIBUTE = (
     r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true"""
     rf"""|class\s*=\s*["'][^"'<>]{{0,80}}?(?<![\w-])(?:{_CLASSES})(?![\w-]))"""
 )
-# A remark in angle brackets, "<scope / hidden findings>": no element has so many bare words.
+# A remark in angle brackets that nothing closes, "<scope / hidden findings>": so many bare words.
 _PLACEHOLDER = r"[^=]*\w+[^=\w]+\w+[^=\w]+\w+[^=]*"
 _TAG = r"<([a-z][a-z0-9-]{0,20})\b([^<>]{0,600})>"
 _REFERENCE = r"""(?m)^\[[^\]\n]{1,40}\]:\s*(?:#|<>)\s*[("']([^\n]{0,2000})"""
@@ -82,7 +82,7 @@ def _elements(text: str, written: str) -> Iterator[Region]:
         if match.start() < behind:
             continue
         name, attributes = match[1], match[2]
-        if compiled(_PLACEHOLDER).fullmatch(attributes):
+        if compiled(_PLACEHOLDER).fullmatch(attributes) and f"</{name}" not in text:
             continue
         if _is_component(attributes, written[match.start(1) : match.end(1)]):
             continue

@@ -1,26 +1,19 @@
 """The text as a model reads it: one case, one alphabet, nothing invisible, mark-up inside words undone.
 
-A `View` knows for every offset where it came from, so that a finding always points into the original. Most
-characters are replaced one for one; what disappears is counted when somebody asks for the way back; only what
-is put in costs an entry in a map.
+Most characters are replaced one for one; `views.py` knows the way back from what is not.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from hermes.frozen import frozen
 from hermes.security.expressions import compiled
 from hermes.security.literals import narrow
 from hermes.security.tables import look_alikes
-
-# (start, end, what is read there); replacements never overlap.
-Edit = tuple[int, int, str]
+from hermes.security.views import Edit, View, Without, edited
 
 _ENTITY = r"&(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?"
 _PERCENT = r"%[0-9a-f]{2}(?:%[0-9a-f]{2})*"
@@ -40,79 +33,6 @@ _DRESS = (
 _SMALL_I_WITH_DOT, _FINAL_SIGMA = "\u0130", "\u03a3"
 
 
-class _Without:
-    """The way back from a text that lost letters: told from how many of each block stayed."""
-
-    _BLOCK = 256
-
-    def __init__(self, text: str, lost: Sequence[str]) -> None:
-        self._text, self._lost = text, lost
-
-    @cached_property
-    def _marked(self) -> bytes:
-        """A byte for each letter of the longer text: NUL where it was lost."""
-        marked = self._text.replace("\0", " ")
-        for letter in self._lost:
-            marked = marked.replace(letter, "\0")
-        return narrow(marked)
-
-    @cached_property
-    def _stayed(self) -> list[int]:
-        """How many letters stayed before each block."""
-        marked, size = self._marked, self._BLOCK
-        blocks = range(0, len(marked), size)
-        stayed = [min(size, len(marked) - at) - marked.count(0, at, at + size) for at in blocks]
-        return [0, *accumulate(stayed)]
-
-    def back(self, offset: int) -> int:
-        """Where the letter at `offset` of the shorter text stands in the longer one."""
-        block = bisect_right(self._stayed, offset) - 1
-        if block == len(self._stayed) - 1:
-            return len(self._text)
-        at, left = block * self._BLOCK, offset - self._stayed[block]
-        while left or not self._marked[at]:
-            left -= self._marked[at] != 0
-            at += 1
-        return at
-
-
-@frozen
-class View:
-    """A reading of a text, with the way back.
-
-    `starts` are offsets in the view, `origins` those in the text without what is invisible; from there
-    `without` leads to the original.
-    """
-
-    text: str
-    starts: tuple[int, ...] = ()
-    origins: tuple[tuple[int, int], ...] = ()
-    without: _Without | None = None
-
-    def start(self, offset: int) -> int:
-        """The original offset at which the character at `offset` of the view begins."""
-        if self.starts:
-            piece = bisect_right(self.starts, offset) - 1
-            first, _ = self.origins[piece]
-            offset = first if self._replaced(piece) else first + offset - self.starts[piece]
-        return self.without.back(offset) if self.without else offset
-
-    def end(self, offset: int) -> int:
-        """The original offset behind the character before `offset` of the view."""
-        if offset == 0:
-            return offset
-        if self.starts:
-            piece = bisect_right(self.starts, offset - 1) - 1
-            first, last = self.origins[piece]
-            offset = last if self._replaced(piece) else first + offset - self.starts[piece]
-        return self.without.back(offset - 1) + 1 if self.without else offset
-
-    def _replaced(self, piece: int) -> bool:
-        following = self.starts[piece + 1] if piece + 1 < len(self.starts) else len(self.text)
-        first, last = self.origins[piece]
-        return last - first != following - self.starts[piece]
-
-
 def fold(text: str) -> View:
     """The reading on which rules are matched."""
     without = None
@@ -121,7 +41,7 @@ def fold(text: str) -> View:
     else:
         lowered, grown, without = _fold_letters(_unmixed(text))
     edits = [*grown, *_markup(lowered)]
-    return _apply(lowered, sorted(edits), without) if edits else View(lowered, without=without)
+    return edited(lowered, sorted(edits), without) if edits else View(lowered, without=without)
 
 
 def fold_word(word: str) -> str:
@@ -137,7 +57,7 @@ def ascii_lower(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
-def _fold_letters(text: str) -> tuple[str, list[Edit], _Without | None]:
+def _fold_letters(text: str) -> tuple[str, list[Edit], Without | None]:
     """The text in plain small letters, what is to be put in for those that read as several, the way back."""
     letters = beyond_ascii(text)
     changed = _changed(letters)
@@ -154,7 +74,7 @@ def _fold_letters(text: str) -> tuple[str, list[Edit], _Without | None]:
     else:
         for letter, reading in swapped.items():
             text = text.replace(letter, reading)
-    without = _Without(text, lost) if lost else None
+    without = Without(text, lost) if lost else None
     for letter in lost:
         text = text.replace(letter, "")
     edits: list[Edit] = []
@@ -409,28 +329,3 @@ def _from_code(code: int) -> str:
         return ""
     char = chr(code)
     return char.lower() if char.isprintable() else ""
-
-
-def _apply(text: str, edits: Iterable[Edit], without: _Without | None) -> View:
-    pieces: list[str] = []
-    starts: list[int] = []
-    origins: list[tuple[int, int]] = []
-    done = at = 0
-    for start, end, reading in edits:
-        if start < done:
-            continue
-        if start > done:
-            pieces.append(text[done:start])
-            starts.append(at)
-            origins.append((done, start))
-            at += start - done
-        if reading:
-            pieces.append(reading)
-            starts.append(at)
-            origins.append((start, end))
-            at += len(reading)
-        done = end
-    pieces.append(text[done:])
-    starts.append(at)
-    origins.append((done, len(text)))
-    return View("".join(pieces), tuple(starts), tuple(origins), without)

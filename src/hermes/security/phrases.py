@@ -15,6 +15,7 @@ from hermes.security.findings import Mark
 from hermes.security.literals import Finder, Literals
 from hermes.security.rulebook import Meaning, Phrase, Words, load, words
 from hermes.security.scouts import Scouts
+from hermes.security.sentences import negated, torn
 
 # Reach of one word of a rule's span, in characters: generous, for marks between the words.
 _WORD = 8
@@ -236,9 +237,9 @@ class Matcher:
             return False
         if rule.close and not compiled(rule.close).fullmatch(text, chosen[0][_END], chosen[1][_START]):
             return False
-        if not joined and _torn(text[start:end]):
+        if not joined and torn(text[start:end]):
             return False
-        return not (rule.negatable and _negated(text, start, end))
+        return not (rule.negatable and negated(text, start, end))
 
 
 def _blocks(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
@@ -278,7 +279,7 @@ def _around(text: str, anchors: list[tuple[int, int]]) -> Iterator[tuple[int, in
         yield low, _behind(text, high), inside
 
 
-# Over these no phrase reaches, see `_TORN`, so that a passage may end there.
+# Over these no phrase reaches, see `sentences.torn`, so that a passage may end there.
 _SEPARATORS = ("\n\n", "\n- ", '"', "|")
 # Words so close are in one passage, whatever stands between.
 _BESIDE = 30
@@ -313,61 +314,6 @@ def _follows(text: str, at: int, parts: Sequence[str]) -> int:
             return -1
         at += len(part)
     return at
-
-
-# A phrase does not reach over a paragraph, fence, list item, labelled line, quotation mark, an assignment,
-# a flag of a command, an address given in brackets or, in running text, a full stop.
-_TORN = (
-    r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|{}]|(?<!=)=(?!=)"
-    r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
-    r"|\s--[a-z]|\s->\s|[\u3040-\u9fff\uac00-\ud7a3]\]\((?=https?)"
-    r"|\bby default\b|\bnever (?:ignore|disregard|forget|override|bypass)\b"
-    r"|\bskip (?:all|every|any|the)(?: \w{1,14})? prompts?\b"
-    r"|[^\W\d_] & "
-)
-_STOP = r"[.!?\u3002;]\s|\u3002"
-_RUNNING = r"[^\W\d_] [^\W\d_]"
-
-
-def _torn(passage: str) -> bool:
-    if compiled(_TORN).search(passage):
-        return True
-    return bool(
-        compiled(_STOP).search(passage) and (compiled(_RUNNING).search(passage) or "\u3002" in passage)
-    )
-
-
-# "do not ignore these rules": an order to keep them. Only languages that put the negation first.
-_NEGATED = (
-    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|nao|nunca|jamais|niemals|nicht|nie|non|mai"
-    r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+(?:[\w']+[ \t*_]+){0,1}"
-    r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4}|不)$"
-)
-# "do not override rules, ignore directives, or change them": the negation holds for the whole list.
-_NEGATED_LIST = r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
-# "The client will forget earlier grants": said of something that is not the reader.
-_STATED = (
-    r"\b(?!(?:you|we|i|please|ais?|assistants?|agents?|models?|llms?|chatbots?|bots?|claude|copilot|system)\b)"
-    r"[a-z]{2,20}[ *_]{1,3}(?:will|would|does|did|may|might|could)[ *_]{1,3}(?:[a-z]{2,12}ly[ *_]{1,3})?$"
-)
-_THIRD = r"(?:ignore|forget|disregard|bypasse|override|overlook|discard)s\b"
-# "a check that ignores earlier decisions"
-_WHICH = (
-    r"\b(?!(?:ais?|assistants?|agents?|models?|llms?|chatbots?|bots?|this|that|which|who|it|and|or|then|now"
-    r"|always|documents?|files?|texts?|messages?|notes?|sections?|pages?|prompts?|skills?|rules?)\b)"
-    r"[a-z]{2,20}(?:,?\s(?:that|which))?\s$"
-)
-
-
-def _negated(text: str, start: int, end: int) -> bool:
-    if compiled(_NEGATED).search(text, max(0, start - 28), start):
-        return True
-    if compiled(_STATED).search(text, max(0, start - 44), start):
-        return True
-    if compiled(_THIRD).match(text, start) and compiled(_WHICH).search(text, max(0, start - 30), start):
-        return True
-    listed = compiled(_NEGATED_LIST).search(text, max(0, start - 110), start)
-    return bool(listed and (" or " in text[start : end + 60] or text[:start].endswith("or ")))
 
 
 def _word_end(text: str, at: int) -> int:

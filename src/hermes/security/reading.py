@@ -20,7 +20,7 @@ from hermes.security.findings import Finding, Mark, settle
 from hermes.security.literals import narrow, signs
 from hermes.security.normalise import fold
 from hermes.security.phrases import matcher
-from hermes.security.repeats import shorten, widened
+from hermes.security.repeats import shorten, told_again
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
 
@@ -42,7 +42,7 @@ def read(text: str) -> tuple[Finding, ...]:
     reader = _Reader(len(text))
     marks = [*_unseen(short), *reader.read(short, 0)]
     if gaps:
-        marks = [widened(mark, gaps) for mark in marks]
+        marks = list(told_again(marks, gaps))
     if reader.unread:
         why = f"more hidden or disguised stretches than are read ({reader.unread} were not)"
         marks.append(Mark("too_many_stretches", "encoded", "medium", 0, min(len(text), 1), text[:1], why))

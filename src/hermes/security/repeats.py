@@ -1,11 +1,12 @@
 """Leaves out the middle of what repeats itself, so that a text pumped full of one phrase costs little.
 
 Whole repeats are left out, so that the text around the gap reads as it did: what a rule finds in the shorter
-text stands in the longer one too, and every repeat of it says the same.
+text stands in the longer one too, and in each repeat again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hermes.security.findings import Mark
@@ -14,13 +15,17 @@ from hermes.security.findings import Mark
 _KEPT = 1_000
 # Every so many letters is looked whether the next ones come again, no further on than `_PERIOD`.
 _STEP, _SAMPLE, _PERIOD = 2_000, 48, 2_000
+# In so many repeats that were left out a mark is told again: more than a text may have of one kind.
+_AGAIN = 60
 
 
 class Gap(NamedTuple):
-    """Where something is left out of a text, as an offset in what is left, and how many letters."""
+    """Where something is left out of a text, as an offset in what is left, and how many letters of it; after
+    how many they repeat."""
 
     at: int
     size: int
+    period: int
 
 
 def shorten(text: str) -> tuple[str, list[Gap]]:
@@ -36,27 +41,39 @@ def shorten(text: str) -> tuple[str, list[Gap]]:
             pieces.append(text[done : at + _KEPT])
             kept += len(pieces[-1])
             done = at + _KEPT + size
-            gaps.append(Gap(kept, size))
+            gaps.append(Gap(kept, size, again - at))
         at = max(end - _SAMPLE, at + _STEP)
     return "".join([*pieces, text[done:]]) if gaps else text, gaps
 
 
 def _end(text: str, start: int, period: int) -> int:
     """How far the text from `start` repeats with the period."""
+
+    def repeats(low: int, size: int) -> bool:
+        behind = low + period + size
+        return behind <= len(text) and text[low : low + size] == text[low + period : behind]
+
     low, step = start, _SAMPLE
-    while text[low : low + step] == text[low + period : low + period + step] and low + period + step <= len(
-        text
-    ):
+    while repeats(low, step):
         low += step
         step *= 2
     while step:
-        if (
-            low + period + step <= len(text)
-            and text[low : low + step] == text[low + period : low + period + step]
-        ):
+        if repeats(low, step):
             low += step
         step //= 2
     return low + period
+
+
+def told_again(marks: Iterable[Mark], gaps: list[Gap]) -> Iterator[Mark]:
+    """Marks of the shorter text where they stand in the longer one, and in the repeats that were left out."""
+    for mark in marks:
+        placed = widened(mark, gaps)
+        yield placed
+        for gap in gaps if mark.end - mark.start < _KEPT else ():
+            if gap.at - gap.period <= mark.start < gap.at:
+                for times in range(1, min(gap.size // gap.period, _AGAIN) + 1):
+                    shift = times * gap.period
+                    yield placed._replace(start=placed.start + shift, end=placed.end + shift)
 
 
 def widened(mark: Mark, gaps: list[Gap]) -> Mark:
