@@ -22,6 +22,7 @@ from hermes.agent.prompt_builder import (
     ToolGuidanceSlot,
     WorkingDirectorySlot,
 )
+from hermes.agent.second_opinion import second_opinion
 from hermes.agent.workdir import resolve_cwd
 from hermes.bulkhead import behind_bulkhead
 from hermes.memory.scope import OWNER, MemoryScope
@@ -120,7 +121,7 @@ def load_sources(home: Home | None = None, config: Config | None = None) -> Sour
     home = home or get_hermes_home()
     config = config or load_config(home)
     accepted, notices = _accepted(home)
-    policies = Policies.from_config(config.security.scan, accepted)
+    policies = Policies.from_config(config.security.scan, accepted, second_opinion(config, home))
     keep_found(home.cache)
     host = host_facts(environment().host)
     if not config.plugins.enabled:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from hermes.agent.second_opinion import second_opinion
 from hermes.cli.as_json import as_json_option, print_json
 from hermes.cli.in_place import in_place, visible
 from hermes.cli.scan_files import POLICY_NAMES, PolicyName, Rules, Scanned, scan_bytes, scan_path
@@ -62,7 +63,8 @@ def command(
     home = get_hermes_home()
     config, trusted = load_config(home), load_trust(home)
     keep_found(home.cache)
-    rules = Rules(home, Policies.from_config(config.security.scan, trusted.digests), policy)
+    policies = Policies.from_config(config.security.scan, trusted.digests, second_opinion(config, home))
+    rules = Rules(home, policies, policy)
     results = [scanned for path in paths for scanned in _scan(ctx, path, rules, everything)]
     if as_json:
         print_json(_as_json(results))
@@ -76,7 +78,8 @@ def command(
         unread = (
             Notice("warning", f"{visible(r.name)} was not read: {r.problem}") for r in results if r.problem
         )
-        show_notices((*config.notices, *trusted.notices, *unread))
+        failed = {notice.text: notice for r in results for notice in r.notices}
+        show_notices((*config.notices, *trusted.notices, *unread, *failed.values()))
     ctx.exit(1 if any(r.kept_out for r in results) else 0)
 
 

@@ -11,8 +11,8 @@ from hermes.errors import FileRefused
 from hermes.files import is_inside, read_file
 from hermes.frozen import frozen
 from hermes.paths import Home
-from hermes.provenance import Origin, Passage, Trust, digest_of
-from hermes.security.gate import Weighed, findings_in, weigh
+from hermes.provenance import Notice, Origin, Passage, Trust, digest_of
+from hermes.security.gate import Weighed, findings_in, objection, weigh
 from hermes.security.policy import STRICT, Policies, Policy
 from hermes.security.scan import Finding
 from hermes.text import decode
@@ -30,7 +30,8 @@ _NOT_ENTERED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"
 
 @frozen
 class Scanned:
-    """One file after scanning. `done` says for each finding what the policy does about it."""
+    """One file after scanning. `done` says for each finding what the policy does about it; `notices` what
+    failed beside it."""
 
     name: str
     policy: str
@@ -40,6 +41,7 @@ class Scanned:
     findings: tuple[Finding, ...] = ()
     done: tuple[str, ...] = ()
     problem: str = ""
+    notices: tuple[Notice, ...] = ()
 
     @property
     def kept_out(self) -> bool:
@@ -112,10 +114,16 @@ def scan_bytes(name: str, data: bytes, rules: Rules, in_skill: bool = False) -> 
     passage = Passage.quote(decoded.text, Origin("file", name, digest, trust=trust), decoded.transforms)
     findings = findings_in(passage) if passage else ()
     weighed = weigh(passage, findings, policy)
+    failed: tuple[Notice, ...] = ()
+    if _outcome(weighed) == "warned":
+        objects, failed = objection(passage, tuple(weighed.warn), policy)
+        if objects:
+            findings = (objects, *findings)
+            weighed.block.append(objects)
     names = zip(("block", "redact", "warn", "accepted"), weighed, strict=True)
     done = {finding: name for name, group in names for finding in group}
     told = tuple(done.get(finding, "note") for finding in findings)
-    return Scanned(name, label, _outcome(weighed), decoded.text, digest, findings, told)
+    return Scanned(name, label, _outcome(weighed), decoded.text, digest, findings, told, "", failed)
 
 
 def _outcome(weighed: Weighed) -> Outcome:

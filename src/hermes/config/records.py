@@ -90,10 +90,14 @@ class SkillsConfig:
 
 @frozen
 class SecurityConfig:
-    """`security:`. `scan` maps a trust or scope to a mode for `high` and for `medium` findings."""
+    """`security:`. `scan` maps a trust or scope to a mode for `high` and for `medium` findings.
+
+    `second_opinion` is a model, `provider:name`, or "" for none.
+    """
 
     scan: Mapping[str, Mapping[str, str]] = field(default_factory=_nothing)
     first_use: str = "notice"
+    second_opinion: str = ""
 
 
 @frozen

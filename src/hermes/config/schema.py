@@ -201,6 +201,11 @@ KEYS: tuple[Key, ...] = (
         "What is done about the context files of a project that was never worked in before.",
     ),
     Key(
+        "security.second_opinion",
+        TEXT,
+        "A model (provider:name) that is asked about texts that would only be warned of; empty asks none.",
+    ),
+    Key(
         "sessions.url",
         TEXT,
         "A PostgreSQL (postgresql://…) for the sessions; empty keeps them in sessions.db in the home.",

@@ -72,7 +72,7 @@ def settle(text: str, marks: Iterable[Mark]) -> tuple[Finding, ...]:
         found.append(
             Finding(
                 mark.id, mark.family, _SEVERITIES[mark.severity], mark.start, mark.end, line, column,
-                _shown(mark.reads), mark.why,
+                shown(mark.reads), mark.why,
             )
         )  # fmt: skip
     return tuple(found)
@@ -82,7 +82,8 @@ def _rank(mark: Mark) -> int:
     return ("high", "medium", "low").index(mark.severity)
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """A text in one line, cut to a readable length, the invisible made visible."""
     flat = "".join(letter if letter.isprintable() else _visible(letter) for letter in text[: 2 * _SHOWN])
     flat = " ".join(flat.split())
     return flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "\u2026"

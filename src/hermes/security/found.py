@@ -15,7 +15,8 @@ from hermes.files import only_ours, read_regular, replace_file
 from hermes.provenance import digest_of
 from hermes.security.scan import Finding, scan, scanner_version
 
-NAME = "found.jsonl"
+NAME, OPINIONS = "found.jsonl", "opinions.jsonl"
+"""What the scanner found, and what a model said of texts that only warn."""
 FORMAT = "hermes found 1"
 STORED_AT_MOST = 2048
 _REMEMBERED_AT_MOST = 8192
@@ -25,13 +26,15 @@ _CHARS_AT_MOST = 400_000
 
 
 class Found:
-    """The findings of every text that was scanned. One for the process; tests make their own."""
+    """The findings of every text that was looked at, in the file `name` of a directory."""
 
     def __init__(
         self,
         scanner: Callable[[str], tuple[Finding, ...]] = scan,
         version: Callable[[], str] = scanner_version,
+        name: str = NAME,
     ) -> None:
+        self._name = name
         self._scan = scanner
         self._version = version
         self._known: dict[str, tuple[Finding, ...]] = {}
@@ -78,7 +81,7 @@ class Found:
             rows.setdefault(key, row)
         body = "".join(_within([f"{key} {row}\n" for key, row in rows.items()]))
         head = f"{FORMAT} {self._version()} {digest_of(body)}\n"
-        path = os.path.join(self._folder, NAME)
+        path = os.path.join(self._folder, self._name)
         with suppress(OSError):
             if os.path.lexists(path) and not only_ours(path):
                 os.unlink(path)
@@ -100,7 +103,7 @@ class Found:
             return None
 
     def _read(self) -> dict[str, str]:
-        path = os.path.join(self._folder, NAME)
+        path = os.path.join(self._folder, self._name)
         try:
             if not only_ours(path):
                 return {}

@@ -17,7 +17,7 @@ from hermes.security.redaction import Lines, line_ranges, redacted, says_anythin
 from hermes.security.scan import Finding
 from hermes.text import Cut, cut, well_formed
 
-__all__ = ["Admitted", "Finding", "Weighed", "admit", "findings_in", "safe_name", "weigh"]
+__all__ = ["Admitted", "Finding", "Weighed", "admit", "findings_in", "objection", "safe_name", "weigh"]
 
 Outcome = Literal["loaded", "cut", "blocked", "empty"]
 
@@ -79,9 +79,9 @@ def admit(
     last = _cleared(sent, name, policy) if report else whole  # what a cut brings together is read as sent
     if last.blocking:
         return _block(last.passage, name, last.blocking)
-    reason, failed = _second_opinion(last, policy)
-    if reason:
-        return _block(last.passage, name, (_objection(last.passage, reason),))
+    objects, failed = objection(last.passage, last.findings, policy)
+    if objects:
+        return _block(last.passage, name, (objects,))
     notices = [*failed, *whole.notices, *(last.notices if report else ()), *_warnings(name, whole)]
     if report:
         notices.append(_cut_notice(name, report, _origin(passage)))
@@ -266,16 +266,18 @@ def quoted(path: str) -> str:
     return shlex.quote(path)
 
 
-def _second_opinion(cleared: _Cleared, policy: Policy) -> tuple[str, tuple[Notice, ...]]:
+def objection(
+    passage: Passage, findings: tuple[Finding, ...], policy: Policy
+) -> tuple[Finding | None, tuple[Notice, ...]]:
+    """What the second opinion, where there is one, has against a text with these warnings; its failure."""
     judge = policy.second_opinion
-    if judge is None or not cleared.findings:
-        return "", ()
-    return behind_bulkhead("the second opinion", lambda: judge(cleared.passage, cleared.findings), "")
-
-
-def _objection(passage: Passage, reason: str) -> Finding:
+    if judge is None or not findings:
+        return None, ()
+    why, failed = behind_bulkhead("the second opinion", lambda: judge(passage, findings), "")
     reads = " ".join(passage[:120].split())
-    return Finding("second_opinion", "opinion", "high", 0, len(passage), 1, 1, reads, reason)
+    return (
+        Finding("second_opinion", "opinion", "high", 0, len(passage), 1, 1, reads, why) if why else None
+    ), failed
 
 
 def _well_formed(passage: Passage) -> Passage:

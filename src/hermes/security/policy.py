@@ -26,7 +26,7 @@ class SecondOpinion(Protocol):
     policy says, with a notice.
     """
 
-    def __call__(self, text: str, findings: tuple[Finding, ...]) -> str: ...
+    def __call__(self, text: str, findings: tuple[Finding, ...], /) -> str: ...
 
 
 @frozen
