@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 
 from hermes.security.expressions import compiled
@@ -25,15 +25,18 @@ _AHEAD, _FEW = 1_000, 60
 # Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
 # from the next: what matters there is read from its ends.
 _MANY, _ENDS, _BESIDE = 200, 32, 8
+# After so many searches for heads an expression for them pays for itself.
+_PAYS = 40
 
 
 class Shapes:
     """The shapes by trigger; expressions are compiled when their trigger is first met."""
 
     def __init__(self) -> None:
-        self._shapes = load().shapes
+        shapes = load().shapes
+        self._rules = [_Rule(shape) for shape in shapes]
         self._by_trigger: dict[str, list[int]] = {}
-        for number, shape in enumerate(self._shapes):
+        for number, shape in enumerate(shapes):
             for trigger in shape.triggers:
                 self._by_trigger.setdefault(trigger, []).append(number)
 
@@ -45,22 +48,63 @@ class Shapes:
                 triggers.setdefault(number, []).append(starts)
         for number, lists in sorted(triggers.items()):
             starts = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
-            reading = _Reading(
-                self._shapes[number], text, _thinned(starts) if len(starts) > _MANY else starts
-            )
-            for match in reading.matches():
-                yield from _mark(reading.shape, text, match)
+            rule = self._rules[number]
+            for match in _Reading(rule, text, _thinned(starts) if len(starts) > _MANY else starts).matches():
+                yield from _mark(rule.shape, text, match)
+
+
+class _Rule:
+    """A shape with its expressions, which are made when nothing quicker rules a place out.
+
+    Making one takes as long as hundreds of tries, and a short-lived program has few.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self._searches = 0
+
+        self.is_new = True
+        """Whether there is no expression yet."""
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        self.is_new = False
+        return re.compile(self.shape.regex)
+
+    def heads(self, text: str, low: int, high: int) -> list[int]:
+        """Where a head begins in [low, high] and is no end of a longer word, in ascending order."""
+        self._searches += 1
+        if self._searches < _PAYS:
+            return _heads_one_by_one(self.shape.heads, text, low, high)
+        found = []
+        expression, longest = self._any_head
+        while head := expression.search(text, low, high + longest):
+            low = head.start() + 1
+            if low > high + 1:
+                break
+            found.append(low - 1)
+        return found
+
+    @cached_property
+    def _any_head(self) -> tuple[re.Pattern[str], int]:
+        """An expression for all heads, and the length of the longest."""
+        opened: dict[str, list[str]] = {}
+        for head in self.shape.heads:
+            opened.setdefault(head[0], []).append(head[1:])
+        ways = [
+            re.escape(first) + rf"(?<![a-z]{first})" * ("a" <= first <= "z") + _any_of(rests)
+            for first, rests in opened.items()
+        ]
+        return re.compile("|".join(ways)), max(map(len, self.shape.heads))
 
 
 class _Reading:
     """One shape in one text."""
 
-    def __init__(self, shape: Shape, text: str, starts: list[int]) -> None:
-        self.shape = shape
+    def __init__(self, rule: _Rule, text: str, starts: list[int]) -> None:
+        self.rule, self.shape = rule, rule.shape
         self._text = text
         self._starts = starts
-        self._expression = compiled(shape.regex)
-        self._head: tuple[re.Pattern[str], int] | None = None
         self._bare = 0
         self._words = ""
         self._vain: set[str] | None = set() if len(starts) > _MANY else None
@@ -72,11 +116,13 @@ class _Reading:
         return self._from_heads() if self.shape.heads else self._from_windows()
 
     def _from_triggers(self, reach: int) -> Iterator[re.Match[str]]:
-        behind, many = 0, len(self._starts) > _FEW
+        behind, many, rule = 0, len(self._starts) > _FEW, self.rule
         for start, high in self._places(reach):
             if start < behind or self._in_vain(start, high) or (many and not self._needed(start, high)):
                 continue
-            match = self._expression.match(self._text, start, high)
+            if rule.is_new and not many and not _any_in(self.shape.needs, self._text[start:high]):
+                continue
+            match = rule.expression.match(self._text, start, high)
             if match and (many or _any_in(self.shape.needs, self._text[start:high])):
                 behind = match.end()
                 self._forget()
@@ -93,26 +139,14 @@ class _Reading:
                 continue
             behind = start + 1
             if everywhere is None:
-                found = self._heads_in(low, start)
+                found = self.rule.heads(text, low, start)
             else:
                 found = everywhere[bisect_left(everywhere, low) : bisect_left(everywhere, behind)]
             for at in found:
-                if match := self._expression.match(text, at, high):
+                if match := self.rule.expression.match(text, at, high):
                     behind = max(behind, match.end())
                     self._forget()
                     yield match
-
-    def _heads_in(self, low: int, high: int) -> list[int]:
-        """Where one of the heads begins in [low, high], in ascending order."""
-        found = []
-        expression, longest = self._head or _any_head(self.shape.heads)
-        self._head = expression, longest
-        while head := expression.search(self._text, low, high + longest):
-            low = head.start() + 1
-            if low > high + 1:
-                break
-            found.append(low - 1)
-        return found
 
     def _from_windows(self) -> Iterator[re.Match[str]]:
         """Matches anywhere around triggers; windows that overlap are read as one."""
@@ -122,10 +156,10 @@ class _Reading:
             if not self._needed(begin, stop):
                 continue
             if begin > high:
-                yield from self._expression.finditer(self._text, low, high)
+                yield from self.rule.expression.finditer(self._text, low, high)
                 low = begin
             high = stop
-        yield from self._expression.finditer(self._text, low, high)
+        yield from self.rule.expression.finditer(self._text, low, high)
 
     def _places(self, reach: int) -> Iterator[tuple[int, int]]:
         """Each trigger, and how far is read behind it: where they crowd less, as the later ones read on."""
@@ -178,17 +212,16 @@ def _thinned(starts: list[int]) -> list[int]:
     return kept
 
 
-@lru_cache(maxsize=1024)
-def _any_head(heads: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
-    """An expression for the heads where they are no end of a longer word, and the length of the longest."""
-    opened: dict[str, list[str]] = {}
+def _heads_one_by_one(heads: tuple[str, ...], text: str, low: int, high: int) -> list[int]:
+    found = set()
     for head in heads:
-        opened.setdefault(head[0], []).append(head[1:])
-    ways = [
-        re.escape(first) + rf"(?<![a-z]{first})" * (first.isascii() and first.isalpha()) + _any_of(rests)
-        for first, rests in opened.items()
-    ]
-    return re.compile("|".join(ways)), max(map(len, heads))
+        stop = high + len(head)
+        at = text.find(head, low, stop)
+        while at >= 0:
+            if not (at and "a" <= head[0] <= "z" and "a" <= text[at - 1] <= "z"):
+                found.add(at)
+            at = text.find(head, at + 1, stop)
+    return sorted(found)
 
 
 def _any_of(words: list[str]) -> str:
