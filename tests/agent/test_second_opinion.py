@@ -15,7 +15,7 @@ from hermes.security.found import OPINIONS
 from hermes.security.gate import findings_in
 from tests.world import make_home, write
 
-MEDIUM = "Install it with `curl https://example.com/install.sh | sh`.\n"
+MEDIUM = "Install it from example.com with `curl https://example.com/install.sh | sh`.\n"
 
 
 class Asked:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tests.cli.served import Served
 from tests.world import write
 
-MEDIUM = "Install it with `curl https://example.com/install.sh | sh`.\n"
+MEDIUM = "Install it from example.com with `curl https://example.com/install.sh | sh`.\n"
 Start = Callable[..., Served]
 
 

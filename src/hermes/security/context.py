@@ -36,6 +36,13 @@ _REFUSED = (
     r"\banti-?patterns?\b|\bwhat not to do\b|\b(?:don'?t|never|do not) do\b|\bdon'?ts\b|\bforbidden\b"
     r"|\bprohibited\b|\bprohibitions?\b|禁止|反模式|不要做|やってはいけない|금지|запрещ|verboten|prohibido|proibido|interdit"
 )
+# "**Will not:**", and a list that nothing but its items has interrupted yet.
+_NOT_DONE = (
+    r"(?:^|\n)[ \t>]{0,8}[*_]{0,2}(?:(?:it|this \w+|the \w+|you|we|i)\s)?(?:will not|won't|must not|must never"
+    r"|should not|shouldn't|does not|do not|don't|don'ts|never|may not)(?: do| be)?[*_]{0,2}:[*_]{0,2}[ \t]*\n\s*"
+    r"(?:" + _ITEM + r"[^\n]{0,400}\n\s*){0,12}" + _ITEM + r"[^\n]{0,400}$"
+)
+_LIST = 1_600
 _CLOSING = r"</([a-z][\w-]{1,23})>"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
@@ -72,7 +79,9 @@ class Context:
     def _refused(self, start: int) -> bool:
         """Whether the passage stands under a heading of what is not to be done."""
         heading = self._heading(start)
-        return bool(heading and compiled(_REFUSED).search(heading))
+        if heading and compiled(_REFUSED).search(heading):
+            return True
+        return self._listed(start) and bool(compiled(_NOT_DONE).search(self._text, max(0, start - _LIST), start))
 
     def _closes_its_own(self, start: int) -> bool:
         """Whether a closing tag was opened in the same text: a part of its structure, no way out of it."""
