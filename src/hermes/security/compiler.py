@@ -34,8 +34,8 @@ _EVERY_LANGUAGE = "any"
 # The code that decides what a rule means: when it changes, what was found before no longer counts.
 _CODE = (
     "alphabets.py",
-    "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "invisible.py", "literals.py",
-    "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py", "scouts.py", "shapes.py",
+    "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "hosts.py", "invisible.py",
+    "literals.py", "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py", "scouts.py", "shapes.py",
     "tables.json",
 )  # fmt: skip
 _SHORTEST_HEAD = 2

@@ -38,9 +38,9 @@ _REFUSED = (
 )
 # "**Will not:**", and a list that nothing but its items has interrupted yet.
 _NOT_DONE = (
-    r"(?:^|\n)[ \t>]{0,8}[*_]{0,2}(?:(?:it|this \w+|the \w+|you|we|i)\s)?(?:will not|won't|must not|must never"
-    r"|should not|shouldn't|does not|do not|don't|don'ts|never|may not)(?: do| be)?[*_]{0,2}:[*_]{0,2}[ \t]*\n\s*"
-    r"(?:" + _ITEM + r"[^\n]{0,400}\n\s*){0,12}" + _ITEM + r"[^\n]{0,400}$"
+    r"(?:^|\n)[ \t>]{0,8}[*_]{0,2}(?:(?:it|this \w+|the \w+|you|we|i)\s)?(?:will not|won't|must not"
+    r"|must never|should not|shouldn't|does not|do not|don't|don'ts|never|may not)(?: do| be)?"
+    r"[*_]{0,2}:[*_]{0,2}[ \t]*\n\s*(?:" + _ITEM + r"[^\n]{0,400}\n\s*){0,12}" + _ITEM + r"[^\n]{0,400}$"
 )
 _LIST = 1_600
 _CLOSING = r"</([a-z][\w-]{1,23})>"
@@ -81,7 +81,8 @@ class Context:
         heading = self._heading(start)
         if heading and compiled(_REFUSED).search(heading):
             return True
-        return self._listed(start) and bool(compiled(_NOT_DONE).search(self._text, max(0, start - _LIST), start))
+        low = max(0, start - _LIST)
+        return self._listed(start) and bool(compiled(_NOT_DONE).search(self._text, low, start))
 
     def _closes_its_own(self, start: int) -> bool:
         """Whether a closing tag was opened in the same text: a part of its structure, no way out of it."""

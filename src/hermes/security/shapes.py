@@ -10,6 +10,7 @@ from itertools import chain
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
+from hermes.security.hosts import Hosts
 from hermes.security.rulebook import Shape, load
 
 Places = dict[str, list[int]]
@@ -43,7 +44,7 @@ class Shapes:
     def find(self, text: str, places: Places) -> Iterator[tuple[Mark, bool]]:
         """Marks for triggers at places of the view, each with whether its context may soften it."""
         triggers: dict[int, list[list[int]]] = {}
-        hosts = _Hosts(text)
+        hosts = Hosts(text)
         for trigger, starts in places.items():
             for number in self._by_trigger[trigger]:
                 triggers.setdefault(number, []).append(starts)
@@ -255,7 +256,7 @@ def _any_in(needs: tuple[str, ...], window: str) -> bool:
     return not needs
 
 
-def _mark(shape: Shape, text: str, match: re.Match[str], hosts: _Hosts) -> Iterator[tuple[Mark, bool]]:
+def _mark(shape: Shape, text: str, match: re.Match[str], hosts: Hosts) -> Iterator[tuple[Mark, bool]]:
     start, end = match.span()
     if end == start or (start and text[start].isalpha() and text[start - 1].isalpha()):
         return
@@ -264,7 +265,7 @@ def _mark(shape: Shape, text: str, match: re.Match[str], hosts: _Hosts) -> Itera
     if shape.id == "exfil_curl" and _own_api(match[0]):
         return
     severity, why = shape.severity, shape.why
-    if shape.id in _FROM_A_HOST and severity != "high":
+    if shape.id in ("pipe_to_shell", "odd_host") and severity != "high":
         named = hosts.named(match[0])
         if shape.id == "odd_host" and named:
             return
@@ -273,41 +274,7 @@ def _mark(shape: Shape, text: str, match: re.Match[str], hosts: _Hosts) -> Itera
     yield Mark(shape.id, shape.family, severity, start, end, match[0], why), shape.mention
 
 
-# Who has a program fetched and run, and speaks of its host nowhere else, gives no guide to installing it.
-_FROM_A_HOST = frozenset({"pipe_to_shell", "odd_host"})
-_SAYS_NOTHING = frozenset(
-    "http https www raw com org net dev get install installer script scripts main master latest download"
-    " downloads release releases setup bash shell blob refs heads tags cli app api tool tools bin linux docs"
-    " static cdn githubusercontent github gitlab agent agents helper skill skills plugin update updater init"
-    " run bootstrap deploy public build test tests file files payload code start env server user config".split()
-)
-# A text with more such commands than this has shown what it is.
-_HOSTS_ASKED = 40
-
-
-class _Hosts:
-    """Which addresses in commands of one text are those of what the text speaks of."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._known: dict[str, bool] = {}
-
-    def named(self, command: str) -> bool:
-        """Whether the text speaks of the host or the path of a command anywhere but in that address."""
-        found = compiled(_ADDRESS).search(command)
-        if not found or compiled(_OWN_HOST).match(found[0]):
-            return True
-        address = found[0]
-        if address not in self._known and len(self._known) < _HOSTS_ASKED:
-            rest = self._text.replace(address, " ")
-            words = set(compiled(r"[a-z0-9]{3,}").findall(address)) - _SAYS_NOTHING
-            host = compiled(_DOMAIN).search(address)
-            joined = compiled(r"[^a-z0-9\n]+").sub("", rest)
-            self._known[address] = bool(host and host[0] in rest) or any(word in joined for word in words)
-        return self._known.get(address, True)
-
-
-_OWN_HOST = r"https?://(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|host\.|\[::1)"
+_HOST = r"https?://(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|host\.|\[::1)"
 _DOMAIN = r"[\w-]+\.[\w-]+(?=[/:?]|$)"
 _ADDRESS = r"https?://[^\s\"'`|)>\\]{3,300}"
 _HOST = r"https?://([\w.-]{3,100})"

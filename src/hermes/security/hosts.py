@@ -1,0 +1,50 @@
+"""Whose program a command fetches: of what the text speaks of, or a stranger's.
+
+A guide that pipes an installer into a shell names what it installs. An order to fetch and run something names
+its host in the command and nowhere else.
+"""
+
+from __future__ import annotations
+
+from hermes.security.expressions import compiled
+
+_ADDRESS = r"https?://[^\s\"'`|)>\\]{3,300}"
+_DOMAIN = r"[\w-]+\.[\w-]+(?=[/:?]|$)"
+_OWN = r"https?://(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|host\.|\[::1)"
+# Words of addresses that do not tell one from another.
+_SAYS_NOTHING = (
+    r"https?|www|raw|com|org|net|dev|get|install(?:er)?|scripts?|main|master|latest|downloads?|releases?|setup"
+    r"|bash|shell|blob|refs|heads|tags|cli|apps?|api|tools?|bin|linux|docs|static|cdn"
+    r"|git(?:hub(?:usercontent)?|lab)"
+    r"|agents?|helper|skills?|plugin|updater?|init|run|bootstrap|deploy|public|build|tests?|files?|payload|code"
+    r"|start|env|server|user|config"
+)
+# A text with more such commands than this has shown what it is.
+_MOST = 40
+
+
+class Hosts:
+    """Which addresses in the commands of one text are those of what the text speaks of."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[str, bool] = {}
+
+    def named(self, command: str) -> bool:
+        """Whether the text speaks of the host or the path of a command anywhere but in that address."""
+        found = compiled(_ADDRESS).search(command)
+        if not found or compiled(_OWN).match(found[0]):
+            return True
+        address = found[0]
+        if address not in self._known and len(self._known) < _MOST:
+            self._known[address] = self._speaks_of(address)
+        return self._known.get(address, True)
+
+    def _speaks_of(self, address: str) -> bool:
+        rest = self._text.replace(address, " ")
+        domain = compiled(_DOMAIN).search(address)
+        if domain and domain[0] in rest:
+            return True
+        joined = compiled(r"[^a-z0-9\n]+").sub("", rest)  # "Oh My Zsh" is ohmyzsh
+        words = set(compiled(r"[a-z0-9]{3,}").findall(address))
+        return any(word in joined for word in words if not compiled(_SAYS_NOTHING).fullmatch(word))
