@@ -35,8 +35,8 @@ _EVERY_LANGUAGE = "any"
 _CODE = (
     "alphabets.py",
     "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "hosts.py", "invisible.py",
-    "literals.py", "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py", "scouts.py", "shapes.py",
-    "tables.json",
+    "literals.py", "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py", "scouts.py",
+    "shapes.py", "tables.json",
 )  # fmt: skip
 _SHORTEST_HEAD = 2
 _Word = tuple[str, int, tuple[str, ...]]

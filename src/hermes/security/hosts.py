@@ -6,6 +6,8 @@ its host in the command and nowhere else.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from hermes.security.expressions import compiled
 
 _ADDRESS = r"https?://[^\s\"'`|)>\\]{3,300}"
@@ -31,7 +33,7 @@ class Hosts:
         self._known: dict[str, bool] = {}
 
     def named(self, command: str) -> bool:
-        """Whether the text speaks of the host or the path of a command anywhere but in that address."""
+        """Whether the text speaks of the host or the path of a command anywhere but in addresses."""
         found = compiled(_ADDRESS).search(command)
         if not found or compiled(_OWN).match(found[0]):
             return True
@@ -41,10 +43,22 @@ class Hosts:
         return self._known.get(address, True)
 
     def _speaks_of(self, address: str) -> bool:
-        rest = self._text.replace(address, " ")
+        prose, joined = self._prose
         domain = compiled(_DOMAIN).search(address)
-        if domain and domain[0] in rest:
+        if domain and domain[0] in prose:
             return True
-        joined = compiled(r"[^a-z0-9\n]+").sub("", rest)  # "Oh My Zsh" is ohmyzsh
-        words = set(compiled(r"[a-z0-9]{3,}").findall(address))
-        return any(word in joined for word in words if not compiled(_SAYS_NOTHING).fullmatch(word))
+        words = {w for w in compiled(r"[a-z0-9]{3,}").findall(address) if not _says_nothing(w)}
+        short = compiled(r"/([a-z]{2})(?=/)").search(address)  # .../uv/install.sh
+        return any(word in joined for word in words) or bool(
+            short and compiled(rf"(?<![a-z]){short[1]}(?![a-z])").search(prose)
+        )
+
+    @cached_property
+    def _prose(self) -> tuple[str, str]:
+        """The text without addresses; the same without what stands between letters: Oh My Zsh is ohmyzsh."""
+        prose = compiled(_ADDRESS).sub(" ", self._text)
+        return prose, compiled(r"[^a-z0-9\n]+").sub("", prose)
+
+
+def _says_nothing(word: str) -> bool:
+    return bool(compiled(_SAYS_NOTHING).fullmatch(word))
