@@ -52,6 +52,7 @@ _MORSE_MARKS = _table(m=".-", s=" /|")
 # What is rare stands first in these: so it is found as quickly as one byte is. Any list of bytes that spells
 # a text has one of two decimal digits with more behind it.
 _AMID = re.compile(rb"x(?<=ax)a")
+_DOT_AND_DASH = re.compile(rb"-(?:\.|(?<=\.-))")
 _NUMBERS_IN_A_ROW = re.compile(rb"dd(?:(?: {1,2}(?:[dx]x)?[dh]{2,3}){3}|d{5,6} {0,2}d{7})")
 _TEN_SIGNS = re.compile(rb"m(?:m{0,4}s{1,3}m){8}")
 _LETTERS = bytes(
@@ -175,7 +176,7 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
 def _listed(text: str, data: bytes) -> Iterator[Disguise]:
     if _NUMBERS_IN_A_ROW.search(data.translate(_DIGIT_KINDS)):
         yield from _listed_bytes(text, data)
-    if b".-" not in data and b"-." not in data:  # few words are spelled without either
+    if not _DOT_AND_DASH.search(data):  # few words are spelled without
         return
     marks = data.translate(_MORSE_MARKS)
     for match in _at(_MORSE_RUN, text, _lists().morse(marks) if _TEN_SIGNS.search(marks) else []):
