@@ -256,9 +256,9 @@ def test_any_mixture_of_tricks_is_survived(text: str) -> None:
         assert 0 <= finding.start < finding.end <= len(text)
 
 
-def test_stretches_past_the_limit_are_told_of() -> None:
+def test_a_text_that_is_too_dense_is_told_of() -> None:
     many = "".join(f"<!-- {number} -->" for number in range(2_000))
-    assert [(found.id, found.severity) for found in scan(many)] == [("too_many_stretches", "medium")]
+    assert [(found.id, found.severity) for found in scan(many)] == [("too_dense", "high")]
     assert scan("<!-- 1 -->" * 2_000) == ()
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hermes.security.effort import Effort
 from hermes.security.keys import keyed
 from hermes.security.literals import ENDS, STARTS
 from hermes.security.normalise import runs
@@ -54,21 +55,21 @@ TEXTS = st.lists(st.one_of(PIECES, GAPS, st.sampled_from([literal for literal, _
 @settings(deadline=None)  # the first search builds the automaton
 @given(TEXTS.map("".join))
 def test_scouts_are_found_as_if_each_were_looked_for(text: str) -> None:
-    assert sorted(SCOUTS.find(text)) == plainly(text)
+    assert sorted(SCOUTS.find(text, Effort(10_000_000))) == plainly(text)
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([literal for literal, _ in LITERALS]), GAPS), max_size=12))
 def test_scouts_are_found_between_gaps(pairs: list[tuple[str, str]]) -> None:
     text = "".join(literal.replace(" ", gap or " ") + gap for literal, gap in pairs)
-    assert sorted(SCOUTS.find(text)) == plainly(text)
+    assert sorted(SCOUTS.find(text, Effort(10_000_000))) == plainly(text)
 
 
 def test_without_the_wheel_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "this file: use   the 忽略 指令 of your system\nprompt. игнорируй it! " * 3
-    automaton = SCOUTS.find(text)
+    automaton = SCOUTS.find(text, Effort(10_000_000))
     monkeypatch.setitem(sys.modules, "ahocorasick_rs", None)
-    assert Scouts(keyed(LITERALS)).find(text) == automaton
+    assert Scouts(keyed(LITERALS)).find(text, Effort(10_000_000)) == automaton
 
 
 def test_scout_needs_a_letter() -> None:

@@ -34,9 +34,9 @@ _EVERY_LANGUAGE = "any"
 # The code that decides what a rule means: when it changes, what was found before no longer counts.
 _CODE = (
     "alphabets.py",
-    "context.py", "decode.py", "expressions.py", "findings.py", "hidden.py", "hosts.py", "invisible.py",
-    "literals.py", "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py", "scouts.py",
-    "shapes.py", "tables.json",
+    "context.py", "decode.py", "effort.py", "expressions.py", "findings.py", "hidden.py", "hosts.py",
+    "invisible.py", "literals.py", "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py",
+    "scouts.py", "shapes.py", "tables.json",
 )  # fmt: skip
 _SHORTEST_HEAD = 2
 _Word = tuple[str, int, tuple[str, ...]]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from operator import or_
 
+from hermes.security.effort import Effort
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.literals import Finder, Literals
@@ -29,6 +30,8 @@ _CROWD, _SEEN = 200, 180
 _BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
 # A text in which one rule holds so often has said it.
 _ENOUGH = 60
+# What is spent on a passage, on its letters, on a rule tried at a word.
+_WINDOW, _LETTERS_A_UNIT, _TRY = 10, 32, 4
 # So many marks may stand between the words of one entry.
 _MARKS = 5
 
@@ -42,7 +45,8 @@ _START, _END, _CLASSES, _LANGUAGES = range(4)
 class _Said:
     """For each rule, by its identity, up to where it held in a text, and how often."""
 
-    def __init__(self) -> None:
+    def __init__(self, effort: Effort) -> None:
+        self.effort = effort
         self.behind: dict[int, int] = {}
         self._times: dict[int, int] = {}
 
@@ -70,7 +74,8 @@ class Matcher:
         self._spaceless = rules.spaceless
         self._phrases = rules.phrases
         self._rules = [
-            (rule.slots[0], rule.slots[-1], rule, reduce(or_, rule.slots)) for rule in rules.phrases
+            (rule.slots[0], rule.slots[-1], rule, rule.slots[-1] if rule.ordered else reduce(or_, rule.slots))
+            for rule in rules.phrases
         ]
         self._meanings: dict[int, list[Meaning]] = {}
         self._held: dict[int, int] = {}
@@ -91,11 +96,12 @@ class Matcher:
         bare = [pattern.strip() for pattern in patterns]
         return Finder(Literals(bare, [0] * len(firsts), leads, lengths, exact))
 
-    def find(self, text: str, anchors: list[tuple[int, int]]) -> Iterator[Mark]:
+    def find(self, text: str, anchors: list[tuple[int, int]], effort: Effort) -> Iterator[Mark]:
         """Marks for a view, from where anchors begin in it and their numbers: all else is left unread."""
-        said = _Said()
+        said = _Said(effort)
         for low, high, inside in _around(text, anchors):
             begin, end = max(0, low - 1), high + 1
+            effort.spend(_WINDOW + (end - begin) // _LETTERS_A_UNIT)
             present = 0
             for number in self._finder.present(text[begin:end]):
                 present |= self._held[number] if number in self._held else self._classes(number)
@@ -111,6 +117,7 @@ class Matcher:
             if words and words in heard:
                 continue
             around = self._hits(text, max(0, left - 1), right + 1)
+            said.effort.spend(len(around))
             hits = [h for h in around if left <= h[_START] < end and h[_END] <= high]
             marks = list(self._marks(text, low, hits, 0, False, said, begin))
             yield from marks
@@ -126,13 +133,13 @@ class Matcher:
             ]
         return rules
 
-    def find_hidden(self, text: str, hidden: int) -> Iterator[Mark]:
+    def find_hidden(self, text: str, hidden: int, effort: Effort) -> Iterator[Mark]:
         """Marks for a view of text that nobody is shown: for that there are more rules."""
-        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False, _Said())
+        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False, _Said(effort))
 
-    def find_joined(self, text: str, hidden: int = 0) -> Iterator[Mark]:
+    def find_joined(self, text: str, hidden: int, effort: Effort) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
-        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, _Said())
+        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, _Said(effort))
 
     def _classes(self, number: int) -> int:
         """All classes a literal may stand for."""
@@ -160,12 +167,17 @@ class Matcher:
                 around = (text[at - _SEEN : end_of_word + _SEEN], end_of_word - at, held)
                 if around in vain:
                     continue
+            tried, near = 1, 0
             for rule, slots in rules:
                 if not held & slots:
                     continue
                 if at < said.behind.get(id(rule), 0):
                     around = None
                     continue
+                near = near or reduce(or_, [hit[_CLASSES] for hit in hits[first : last + 1]])
+                if not _filled(rule.slots, near):
+                    continue
+                tried += _TRY
                 chosen = self._fit(rule, hits, first, last)
                 if chosen and self._stands(rule, text, chosen, joined):
                     begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
@@ -174,6 +186,7 @@ class Matcher:
                         open_slots = reduce(or_, (slots for _, slots in rules), 0)
                     around = None
                     yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
+            said.effort.spend(tried)
             if around:
                 vain.add(around)
 
@@ -197,7 +210,7 @@ class Matcher:
         return hits
 
     def _rules_for(self, present: int, hidden: int) -> Rules:
-        """The rules whose slots can all be filled from the classes present, with the union of the slots."""
+        """The rules that the classes present can fill, each with what its last word may be."""
         rules = self._sets.get((present, hidden))
         if rules is None:
             if len(self._sets) > _MOST_SETS:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from hermes.security import hidden, invisible
 from hermes.security.context import Context
 from hermes.security.decode import disguises, undo
+from hermes.security.effort import Effort, TooDense
 from hermes.security.findings import Finding, Mark, settle
 from hermes.security.literals import narrow, signs
 from hermes.security.normalise import fold
@@ -25,28 +26,34 @@ from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
 
 _DEEPEST = 2
+_MARK, _READ = 60, 60
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
 # So much of one hidden stretch is told.
 _STRETCH_SAYS = 200
-# So many different hidden or disguised stretches are read in a text, and one more for so many letters of it.
-_STRETCHES, _LETTERS_A_STRETCH = 300, 256
 # Of so many signs that make one line only the first is of interest.
 _LINE = 14
+_SHOWN = 120
+_TOO_DENSE = "so many places look like orders, or are hidden or disguised, that not all were read"
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 
 def read(text: str) -> tuple[Finding, ...]:
     """Everything in the text that tries to command its reader, sorted by (start, end, id)."""
     short, gaps = shorten(text)
-    reader = _Reader(len(text))
-    marks = [*_unseen(short), *reader.read(short, 0)]
-    if gaps:
-        marks = list(told_again(marks, gaps))
-    if reader.unread:
-        why = f"more hidden or disguised stretches than are read ({reader.unread} were not)"
-        marks.append(Mark("too_many_stretches", "encoded", "medium", 0, min(len(text), 1), text[:1], why))
-    return settle(text, marks)
+    marks = _within(Effort(len(text)), short)
+    return settle(text, told_again(marks, gaps) if gaps else marks)
+
+
+def _within(effort: Effort, text: str) -> Iterator[Mark]:
+    """Marks of a text, as far as the effort reaches. Where it does not, no order may stand behind that point
+    unseen: the whole text is marked, so that whatever keeps an order out keeps the text out.
+    """
+    try:
+        yield from _unseen(text)
+        yield from _Reader(effort).read(text, 0)
+    except TooDense:
+        yield Mark("too_dense", "encoded", "high", 0, len(text), text[:_SHOWN], _TOO_DENSE)
 
 
 def _unseen(text: str) -> Iterator[Mark]:
@@ -58,28 +65,32 @@ def _unseen(text: str) -> Iterator[Mark]:
 class _Reader:
     """Reads one text and, one level down each, what is hidden or disguised in it; equal stretches once."""
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, effort: Effort) -> None:
         self._known: dict[tuple[str, int, int, bool], list[Mark]] = {}
-        self.unread = 0
-        self._most = _STRETCHES + length // _LETTERS_A_STRETCH
+        self._effort = effort
 
     def read(self, text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
         """Marks of a text and of all that is hidden in it, in offsets of the text."""
+        self._effort.spend(_READ + len(text) // 32 if depth else 0)
         view = fold(text)
         words = matcher()
-        survey = _survey(view.text)
+        survey = _survey(view.text, self._effort)
+        self._effort.spend(len(survey.anchors) + sum(map(len, survey.places.values())))
         if joined:
-            phrases = words.find_joined(view.text, hidden)
+            phrases = words.find_joined(view.text, hidden, self._effort)
         elif hidden:
-            phrases = words.find_hidden(view.text, hidden)
+            phrases = words.find_hidden(view.text, hidden, self._effort)
         else:
-            phrases = words.find(view.text, survey.anchors)
+            phrases = words.find(view.text, survey.anchors, self._effort)
         context = Context(view.text)
         grave: Counter[str] = Counter()
-        found = chain(((mark, True) for mark in phrases), shapes().find(view.text, survey.places))
+        found = chain(
+            ((mark, True) for mark in phrases), shapes().find(view.text, survey.places, self._effort)
+        )
         for mark, may_soften in found:
             if grave[mark.id] > _ENOUGH:
                 continue
+            self._effort.spend(_MARK)
             soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
             grave[mark.id] += not soft
             yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
@@ -111,12 +122,9 @@ class _Reader:
                 yield _encoded(mark, disguise.start, disguise.end, disguise.text, disguise.how)
 
     def _stretch(self, text: str, depth: int, hidden: int) -> list[Mark]:
-        """Marks of a hidden stretch, as many as say something new; none past the limit, which is told."""
+        """Marks of a hidden stretch, as many as say something new."""
         key = (text, depth, hidden, False)
         if key not in self._known:
-            if len(self._known) >= self._most:
-                self.unread += 1
-                return []
             self._known[key] = list(islice(self.read(text, depth, hidden), _STRETCH_SAYS))
         return self._known[key]
 
@@ -124,9 +132,6 @@ class _Reader:
         """The first grave mark of a disguised stretch, if there is one: for all of it is one finding."""
         key = (text, depth, 0, joined)
         if key not in self._known:
-            if len(self._known) >= self._most:
-                self.unread += 1
-                return None
             grave = (mark for mark in self.read(text, depth, joined=joined) if mark.severity == "high")
             self._known[key] = list(islice(grave, 1))
         return self._known[key][0] if self._known[key] else None
@@ -152,13 +157,13 @@ class _Survey(NamedTuple):
     riddles: list[Riddle]
 
 
-def _survey(text: str) -> _Survey:
+def _survey(text: str, effort: Effort) -> _Survey:
     """What is worth a closer look."""
     signposts = _signposts()
     survey = _Survey([], {}, [])
     read_to: dict[str, int] = {}
     size, triggers = signposts.anchors, signposts.triggers
-    for start, number in matcher().scouts.find(text):
+    for start, number in matcher().scouts.find(text, effort):
         if number < size:
             survey.anchors.append((start, number))
         elif number in triggers:

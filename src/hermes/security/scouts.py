@@ -11,6 +11,7 @@ import re
 from functools import cached_property
 from typing import NamedTuple
 
+from hermes.security.effort import Effort
 from hermes.security.literals import EDGES, ENDS, STARTS, STOP, UNLIKE_WORDS, Engine, Hit, overlapping
 
 MARKS = 6
@@ -21,6 +22,8 @@ WORD = r"[a-z\x80-\u3001\u3003-\U0010ffff]+"
 
 Place = tuple[int, int]
 """Where a string begins in a text, and its number."""
+# What is spent on comparing the words around a key.
+_COMPARED = 2
 _MARKS = re.compile(r"[^a-z\x80-\u3001\u3003-\U0010ffff]{1,6}")
 _MARK = "".join(chr(code) for code in range(128) if not "a" <= chr(code) <= "z") + STOP
 
@@ -75,15 +78,15 @@ class Scouts:
         self._keys: dict[int, _Key] = {}
         self._single: dict[int, Place] = {}
 
-    def find(self, text: str) -> list[Place]:
+    def find(self, text: str, effort: Effort) -> list[Place]:
         """The places of all strings; those of one string in ascending order."""
         if text.isascii():
-            found = self._read(text, self._in_ascii(text.encode()))
+            found = self._read(text, self._in_ascii(text.encode()), effort)
         else:
             flat = text.replace(STOP, " ")
             narrowed = flat.replace("?", " ").encode("latin-1", "replace").replace(b"?", b"\x80")
-            found = self._read(text, self._in_ascii(narrowed))
-            found += self._read(text, self._beyond_ascii(flat.encode("utf-8", "surrogatepass")))
+            found = self._read(text, self._in_ascii(narrowed), effort)
+            found += self._read(text, self._beyond_ascii(flat.encode("utf-8", "surrogatepass")), effort)
         return found
 
     def _in_ascii(self, data: bytes) -> list[Hit]:
@@ -101,7 +104,7 @@ class Scouts:
             found.append((self._first_other + number, at_letter, at_letter + len(self._keyed.other[number])))
         return found
 
-    def _read(self, text: str, hits: list[Hit]) -> list[Place]:
+    def _read(self, text: str, hits: list[Hit], effort: Effort) -> list[Place]:
         """The strings that stand around the hits of keys."""
         found: list[Place] = []
         keys, single = self._keys, self._single
@@ -118,14 +121,16 @@ class Scouts:
                 at = start - back
                 if at >= 0 and text.startswith(spelled, at) and _bounded(text, at, at + len(spelled), bounds):
                     found.append((at, string))
+            rests: list[_Rest] = []
             if behind and (marks := _MARKS.match(text, end - close)):
-                for rest in behind.get(text[marks.end() : marks.end() + 1], ()):
-                    if (at := _around(text, start - edge, end - close, rest)) >= 0:
-                        found.append((at, rest.number))
+                at = marks.end()
+                rests += [r for r in behind.get(text[at : at + 1], ()) if text.startswith(r.behind[0], at)]
             if before and 0 < (gap := _before(text, start - edge)) < start - edge:
-                for rest in before.get(text[gap - 1], ()):
-                    if (at := _around(text, start - edge, end - close, rest)) >= 0:
-                        found.append((at, rest.number))
+                rests += [r for r in before.get(text[gap - 1], ()) if text.endswith(r.before[0], 0, gap)]
+            if rests:
+                effort.spend(_COMPARED * len(rests))
+                places = [(_around(text, start - edge, end - close, rest), rest.number) for rest in rests]
+                found += [place for place in places if place[0] >= 0]
         return found
 
     def _key(self, number: int) -> _Key:

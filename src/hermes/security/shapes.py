@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import chain
 
+from hermes.security.effort import Effort
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.hosts import Hosts
@@ -23,6 +24,8 @@ _LONGEST_NEED = 32
 _CROWD, _LEAST = 8, 64
 # So far ahead is looked for what a shape needs; at so few places the shape itself is tried sooner.
 _AHEAD, _FEW = 1_000, 60
+# What is spent on a place of a shape, and on trying the shape there.
+_PLACE, _TRY = 2, 10
 # Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
 # from the next: what matters there is read from its ends.
 _MANY, _ENDS, _BESIDE = 200, 32, 8
@@ -41,7 +44,7 @@ class Shapes:
             for trigger in shape.triggers:
                 self._by_trigger.setdefault(trigger, []).append(number)
 
-    def find(self, text: str, places: Places) -> Iterator[tuple[Mark, bool]]:
+    def find(self, text: str, places: Places, effort: Effort) -> Iterator[tuple[Mark, bool]]:
         """Marks for triggers at places of the view, each with whether its context may soften it."""
         triggers: dict[int, list[list[int]]] = {}
         hosts = Hosts(text)
@@ -51,7 +54,9 @@ class Shapes:
         for number, lists in sorted(triggers.items()):
             starts = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
             rule = self._rules[number]
-            for match in _Reading(rule, text, _thinned(starts) if len(starts) > _MANY else starts).matches():
+            effort.spend(len(starts))
+            reading = _Reading(rule, text, _thinned(starts) if len(starts) > _MANY else starts, effort)
+            for match in reading.matches():
                 yield from _mark(rule.shape, text, match, hosts)
 
 
@@ -103,8 +108,9 @@ class _Rule:
 class _Reading:
     """One shape in one text."""
 
-    def __init__(self, rule: _Rule, text: str, starts: list[int]) -> None:
+    def __init__(self, rule: _Rule, text: str, starts: list[int], effort: Effort) -> None:
         self.rule, self.shape = rule, rule.shape
+        self._effort = effort
         self._text = text
         self._starts = starts
         self._bare = 0
@@ -122,6 +128,7 @@ class _Reading:
         for start, high in self._places(reach):
             if start < behind or self._in_vain(start, high) or (many and not self._needed(start, high)):
                 continue
+            self._effort.spend(_TRY)
             if rule.is_new and not many and not _any_in(self.shape.needs, self._text[start:high]):
                 continue
             match = rule.expression.match(self._text, start, high)
@@ -140,11 +147,13 @@ class _Reading:
             if low > start or self._in_vain(start - back, high) or not self._needed(low, high):
                 continue
             behind = start + 1
+            self._effort.spend(_PLACE)
             if everywhere is None:
                 found = self.rule.heads(text, low, start)
             else:
                 found = everywhere[bisect_left(everywhere, low) : bisect_left(everywhere, behind)]
             for at in found:
+                self._effort.spend(_TRY)
                 if match := self.rule.expression.match(text, at, high):
                     behind = max(behind, match.end())
                     self._forget()
@@ -155,6 +164,7 @@ class _Reading:
         low = high = 0
         for start, stop in self._places(_REACH_BACK):
             begin = max(0, start - self.shape.back)
+            self._effort.spend(_TRY)
             if not self._needed(begin, stop):
                 continue
             if begin > high:
