@@ -43,6 +43,9 @@ _NOT_DONE = (
     r"[*_]{0,2}:[*_]{0,2}[ \t]*\n\s*(?:" + _ITEM + r"[^\n]{0,400}\n\s*){0,12}" + _ITEM + r"[^\n]{0,400}$"
 )
 _LIST = 1_600
+# A call, a joined name, the type of what comes back, a list that is assigned; and a place to be filled in.
+_NAMES = r"[a-z0-9]_[a-z0-9]|[a-z]\.[a-z]\w*\(|\)\s?:|=\s?[\[{]"
+_FILLED_IN = r"\W{0,2}\s?\{\{?\w"
 _CLOSING = r"</([a-z][\w-]{1,23})>"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
@@ -70,6 +73,18 @@ class Context:
         if (fenced is not None or self._quoted(start, end) or self._table(start)) and self._security(start):
             return True
         return self._cued(start, end, fenced)
+
+    def names(self, start: int, end: int) -> bool:
+        """Whether the passage is program text, in a fence or a code span: names and types, no sentence."""
+        if self._fenced(start) is None and not self._spanned(start, end):
+            return False
+        near = self._text[max(0, start - 1) : min(len(self._text), end + 2)]
+        return bool(compiled(_NAMES).search(near) or compiled(_FILLED_IN).match(self._text, end))
+
+    def _spanned(self, start: int, end: int) -> bool:
+        """Whether the passage begins in a code span of its line."""
+        line_start, _ = self._line(start)
+        return bool(self._text.count("`", max(line_start, start - _BACK), start) % 2) and end > start
 
     def _named(self, start: int, end: int) -> bool:
         """Whether the passage is one word that is all of a code span: named, not used."""

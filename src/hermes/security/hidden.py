@@ -11,6 +11,8 @@ from hermes.security.normalise import ascii_lower
 # Comments are common in honest files, hidden elements with prose are not: the second is read more strictly.
 COMMENT, ELEMENT = 1, 2
 _MOST = 20_000
+# What stands behind one of these and is never closed names a comment, and is shown.
+_QUOTES = "'\"`"
 _STYLE = (
     r"""style\s*=\s*(?:"[^"<>]{0,300}|'[^'<>]{0,300}|[^\s"'<>]{0,100})?"""
     r"""(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0\d*)?(?![.\d]*[1-9])|font-size\s*:\s*(?:0(?![.\d]*[1-9])|0?\.\d|1px|1pt)"""
@@ -55,6 +57,8 @@ def regions(text: str) -> Iterator[Region]:
     at = text.find("<!--") if "<" in text else -1
     while at >= 0:
         close = text.find("-->", at + 4)
+        if close < 0 and at and text[at - 1] in _QUOTES:
+            break
         end = close if close >= 0 else min(len(text), at + _MOST)
         yield Region(at + 4, end, "html_comment_injection", COMMENT)
         at = text.find("<!--", end)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
+from itertools import pairwise
 from operator import or_
 
 from hermes.security.effort import Effort
@@ -28,6 +29,8 @@ _MOST_SETS = 10_000
 _CROWD, _SEEN = 200, 180
 # Passages longer than two blocks are read in blocks, with so much of what is around each.
 _BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
+# A noun and the word that tells which are so few letters apart.
+_SIDE_BY_SIDE = 24
 # A text in which one rule holds so often has said it.
 _ENOUGH = 60
 # What is spent on a passage, on its letters, on a rule tried at a word.
@@ -244,6 +247,8 @@ class Matcher:
 
     def _stands(self, rule: Phrase, text: str, chosen: list[Hit], joined: bool) -> bool:
         start, end = chosen[0][_START], max(hit[_END] for hit in chosen)
+        if rule.tied and not _tied(rule, chosen):
+            return False
         if rule.before and not compiled(rule.before).search(text, max(0, start - _BEFORE), start):
             return False
         if rule.after and not compiled(rule.after).match(text, _word_end(text, end)):
@@ -367,6 +372,17 @@ def _in_any_order(slots: Sequence[int], near: Sequence[Hit], newest: Hit) -> lis
         else:
             return []
     return sorted(chosen)
+
+
+def _tied(rule: Phrase, chosen: list[Hit]) -> bool:
+    """Whether words of the two slots that belong together stand side by side: a noun and what tells which."""
+    one, other = (rule.slots[number] for number in rule.tied)
+    for first, second in pairwise(chosen):
+        fits = first[_CLASSES] & one and second[_CLASSES] & other
+        if fits or first[_CLASSES] & other and second[_CLASSES] & one:
+            if second[_START] - first[_END] <= _SIDE_BY_SIDE:
+                return True
+    return False
 
 
 def _spoken(near: Sequence[Hit], at: int, wanted: int) -> int:

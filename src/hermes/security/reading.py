@@ -35,6 +35,8 @@ _STRETCH_SAYS = 200
 _LINE = 14
 _SHOWN = 120
 _TOO_DENSE = "so many places look like orders, or are hidden or disguised, that not all were read"
+# Families of what is said, where program text is no order; that of deeds is.
+_OF_WORDS = frozenset({"override", "role", "deception", "system_prompt"})
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -92,6 +94,7 @@ class _Reader:
                 continue
             self._effort.spend(_MARK)
             soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
+            soft = may_soften and not hidden and _spoken_about(mark, context)
             grave[mark.id] += not soft
             yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
         if depth < _DEEPEST:
@@ -135,6 +138,13 @@ class _Reader:
             grave = (mark for mark in self.read(text, depth, joined=joined) if mark.severity == "high")
             self._known[key] = list(islice(grave, 1))
         return self._known[key][0] if self._known[key] else None
+
+
+def _spoken_about(mark: Mark, context: Context) -> bool:
+    """Whether a mark is one of a text that is spoken about, or of names that say nothing."""
+    if mark.family in _OF_WORDS and context.names(mark.start, mark.end):
+        return True
+    return context.mentions(mark.start, mark.end)
 
 
 def _encoded(mark: Mark, start: int, end: int, reads: str, how: str) -> Mark:

@@ -20,6 +20,7 @@ class Phrase(NamedTuple):
 
     Only where a word of the slot `anchor` stands is anything tried: the slot whose words are rarest.
     `before`, `after` and `close` are expressions for the text before, behind and between the first two words.
+    `tied` names two slots whose words belong together, with no other word of the rule between them.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Phrase(NamedTuple):
     negatable: bool
     hidden: int
     anchor: int
+    tied: tuple[int, ...]
 
 
 class Shape(NamedTuple):
@@ -101,7 +103,9 @@ def load() -> Rules:
     return Rules(
         spaceless=data["spaceless"],
         cues=(data["cues"][0], data["cues"][1]),
-        phrases=tuple(Phrase._make((*row[:4], tuple(row[4]), *row[5:])) for row in data["phrases"]),
+        phrases=tuple(
+            Phrase._make((*row[:4], tuple(row[4]), *row[5:-1], tuple(row[-1]))) for row in data["phrases"]
+        ),
         shapes=tuple(
             Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:10], tuple(row[10])))
             for row in data["shapes"]

@@ -12,6 +12,7 @@ _TORN = (
     r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
     r"|(?:^|\n)[a-z0-9]+_[a-z0-9_]*=\S|\s--[a-z][\w-]*[ =]\S+\s--[a-z]"
     r"|\bnever (?:ignore|disregard|forget|override|bypass)\b"
+    r"|有効(?:化)?\W?(?:または|か|と)?\W?無効|启用\W?(?:或|和)?\W?禁用|開啟\W?(?:或|和)?\W?關閉"
     r"|\bskip (?:all|every|any|the)(?: \w{1,14})? prompts?\b"
 )
 _STOP = r"[.!?\u3002;]\s|\u3002"
