@@ -105,7 +105,8 @@ def _phrase(rule: dict[str, Any], family: str, classes: list[str]) -> Phrase:
     return Phrase(
         rule["id"], family, rule["severity"], rule["why"], slots, rule.get("ordered", False),
         rule.get("span", 8), rule.get("before", ""), rule.get("after", ""), rule.get("close", ""),
-        rule.get("negatable", True), rule.get("hidden", 0), rule.get("anchor", 0), tuple(rule.get("tied", ())),
+        rule.get("negatable", True), rule.get("hidden", 0), rule.get("anchor", 0),
+        tuple(rule.get("tied", ())),
     )  # fmt: skip
 
 

@@ -378,10 +378,12 @@ def _tied(rule: Phrase, chosen: list[Hit]) -> bool:
     """Whether words of the two slots that belong together stand side by side: a noun and what tells which."""
     one, other = (rule.slots[number] for number in rule.tied)
     for first, second in pairwise(chosen):
-        fits = first[_CLASSES] & one and second[_CLASSES] & other
-        if fits or first[_CLASSES] & other and second[_CLASSES] & one:
-            if second[_START] - first[_END] <= _SIDE_BY_SIDE:
-                return True
+        if second[_START] - first[_END] > _SIDE_BY_SIDE:
+            continue
+        if first[_CLASSES] & one and second[_CLASSES] & other:
+            return True
+        if first[_CLASSES] & other and second[_CLASSES] & one:
+            return True
     return False
 
 

@@ -93,7 +93,6 @@ class _Reader:
             if grave[mark.id] > _ENOUGH:
                 continue
             self._effort.spend(_MARK)
-            soft = may_soften and not hidden and context.mentions(mark.start, mark.end)
             soft = may_soften and not hidden and _spoken_about(mark, context)
             grave[mark.id] += not soft
             yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
