@@ -18,7 +18,12 @@ from hermes.security.views import Edit, View, Without, edited
 _ENTITY = r"&(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?"
 _PERCENT = r"%[0-9a-f]{2}(?:%[0-9a-f]{2})*"
 _ESCAPE = r"\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})"
-_MARK_IN_WORD = r"<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>|\*{1,3}|~~|``?|__"
+_MARK_IN_WORD = r"(?:<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>|\*{1,3}|~~|``?|__){1,6}"
+# Tags of these are no part of a word: what stands on their two sides is drawn apart.
+_APART = (
+    r"</?(?:address|article|aside|blockquote|br|dd|div|dl|dt|figure|footer|h[1-6]|header|hr|li|main|nav|ol|option|p"
+    r"|pre|section|summary|t[dhr]|table|ul)\b"
+)
 _MIXED = (
     r"[a-zA-Z][\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff]"
     r"|[\u0370-\u058f\u13a0-\u13ff\u1e00-\u1fff\ua4d0-\ua4ff][a-zA-Z]"
@@ -309,7 +314,7 @@ def _inside_words(text: str) -> Iterator[Edit]:
             behind = match.end()
             if behind >= len(text) or not text[behind].isalpha():
                 break
-            yield at, behind, ""
+            yield at, behind, " " if compiled(_APART).search(match[0]) else ""
             at = behind
             while at < len(text) and text[at].isalpha():
                 at += 1

@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from hermes.security import hidden, invisible
+from hermes.security.across import across
 from hermes.security.context import Context
 from hermes.security.decode import disguises, undo
 from hermes.security.effort import Effort, TooDense
@@ -24,6 +25,7 @@ from hermes.security.phrases import matcher
 from hermes.security.repeats import shorten, told_again
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
+from hermes.security.views import View
 
 _DEEPEST = 2
 _MARK, _READ = 60, 60
@@ -96,6 +98,8 @@ class _Reader:
             soft = may_soften and not hidden and _spoken_about(mark, context)
             grave[mark.id] += not soft
             yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
+        if not joined:
+            yield from _across(view, survey, context, hidden, self._effort)
         if depth < _DEEPEST:
             yield from self._hidden(text, depth)
             yield from self._disguised(text, depth)
@@ -144,6 +148,27 @@ def _spoken_about(mark: Mark, context: Context) -> bool:
     if mark.family in _OF_WORDS and context.names(mark.start, mark.end):
         return True
     return context.mentions(mark.start, mark.end)
+
+
+def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: Effort) -> Iterator[Mark]:
+    """Marks of what the structure of the text pulls apart; what stands in one piece was read before."""
+    anchors = [start for start, _ in survey.anchors]
+    reading = across(view.text, anchors, sorted(chain.from_iterable(survey.places.values())))
+    if not reading:
+        return
+    text, words = reading.text, matcher()
+    effort.spend(_READ + len(text) // 32)
+    there = _survey(text, effort)
+    phrases = words.find_hidden(text, hidden, effort) if hidden else words.find(text, there.anchors, effort)
+    found = chain(((mark, True) for mark in phrases), shapes().find(text, there.places, effort))
+    for mark, may_soften in found:
+        effort.spend(_MARK)
+        pieces = reading.pieces(mark.start, mark.end)
+        if len(pieces) > 1:
+            spoken = (piece for piece in pieces if view.text[piece[0] - 1 : piece[0]] != "`")
+            soft = may_soften and not hidden and any(context.mentions(*piece) for piece in spoken)
+            told = mark._replace(why=f"{mark.why}, read across what pulls it apart")
+            yield _placed(told, view.start(pieces[0][0]), view.end(pieces[-1][1]), soft)
 
 
 def _encoded(mark: Mark, start: int, end: int, reads: str, how: str) -> Mark:

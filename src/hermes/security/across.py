@@ -1,0 +1,173 @@
+"""Words that the structure of a file pulls apart: cells, items, headings, quotation marks, tags, footnotes.
+
+A quotation mark or the border of a cell ends what is said, and no rule reaches over one. Between fragments, a
+few words that say nothing alone, it does not: there the text is read once more as if the border were a space.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hermes.security.expressions import compiled
+from hermes.security.literals import narrow
+from hermes.security.views import View, edited
+
+# So far from the first and the last border may words stand that belong together across it; of those that a
+# rule is known by one stands nearer.
+_REACH, _NEAR = 80, 40
+# What a view looks like when only the kinds of its signs are left: the ends of blocks (b), marks that may end
+# something said (m), marks that dress a word (q), hyphens (h), what may follow a word (k), full stops (p),
+# digits (d), spaces, letters (a), and all that is code (c).
+_KINDS = {
+    "b": "\n|",
+    "m": '"<>[]',
+    "q": "'`(*)~",
+    "h": "-&+/",
+    "k": ",;:!",
+    "p": ".",
+    "d": "0123456789",
+    " ": " #\t",
+}
+_SIGNS = bytes(
+    next((ord(kind) for kind, signs in _KINDS.items() if chr(code) in signs), None)
+    or (97 if chr(code).isalpha() or chr(code) == "?" or code > 127 else 99)
+    for code in range(256)
+)
+_WORD = rb"q{0,2}+[ad][adh]{0,23}+q{0,2}+[kp]{0,3}+"
+# A few words, whatever opens the line before them.
+_STAMP = rb"(?:d{4}hddhdd[ a]dd[adhkp]{3,14} (?:a{4,7}k? )?+)?+"
+_FRAGMENT = (
+    rb"(?:[ hkdpq]{0,9}? |(?<=b)h)??"
+    + _STAMP
+    + _WORD
+    + rb"(?: {1,9}+(?:h{1,2}+ )?"
+    + _WORD
+    + rb"){0,2}+ *+(?=[bm])"
+)
+_BETWEEN = rb"[bm]++(?:[ hk]{0,12}+[bm]++){0,99}+"
+_RUN = re.compile(
+    _BETWEEN + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
+    + rb"((?:" + _BETWEEN + _FRAGMENT + rb"){1,40}+)?|(?<=m)" + _FRAGMENT + rb"(?=m))"
+    + rb"|(q(?<= q)q?+a++q{1,2}+[kp]{0,3}+ (?:(?:a++[kp]{0,3} )?+q{1,2}+a++q{1,2}+[kp]{0,3}+ ){2,}+)"
+)  # fmt: skip
+# What stands for a mark: tags, addresses of links, numbers of notes and words, arrows and the like. Each way
+# begins with the sign it is about: so the next one is found as quickly as one of those signs is.
+_INLINE = (
+    r"<(?:/?[a-z][^<>\n]{0,120}|!--[^<>]{0,80}--)>|\](?:\([^()\s]{0,200}\)|\[\w{0,9}\])|\[\^?[0-9]{1,3}\]|->|=>"
+    r"|/(?<=\s/)(?=\s)|\+(?<=\s\+)(?=\s)|\.(?:(?<=\s[0-9]\.)|(?<=\s[0-9]{2}\.))(?=\s)|\.\.{1,3}(?=\s)"
+)
+_OPENING = (
+    r"(?:[ \t]*(?:[-*+>#|:]+|//+|--+|/\*+|\*/|[0-9]{1,3}[.):]|\(?[a-z]\)|\[[ x]\])(?=[ \t|]|\n)){0,4}[ \t]*"
+    r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9:.,z]{5,16}[ \t]+(?:\[?[a-z]{4,7}\]?:?[ \t]+)?)?"
+)
+_BORDER = (
+    rf"\n\+(?=\w)|\n(?:{_OPENING}\n){{0,3}}{_OPENING}|\|[ \t|]*|(?:(?<=\s)[0-9]{{1,2}})?(?:{_INLINE})"
+    r"""|[<>\[\]`]|"(?:[ ]?[,+.]?[ ]?")?|'(?<=\s')(?=\w)|'(?<=\w')(?=[\s,.])|\((?<=\s\()(?=\w)"""
+    r"|\)(?<=\w\))|\*\*"
+)
+_SPACELESS = "[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff]{9}"
+_HEADING, _SAID = r"\n\s*#", r":\W{0,4}$"
+# A colon before a quotation mark says that words of somebody follow; not among so many borders.
+_SPOKEN = 3
+_APART = "\n\n"
+
+
+class _Stretch(NamedTuple):
+    """A stretch of a view around a run of fragments, and where it begins in the reading."""
+
+    at: int
+    low: int
+    high: int
+    first: int
+    last: int
+
+
+class Across:
+    """The stretches of a text that are read across their borders, one after the other."""
+
+    def __init__(self, text: str, runs: list[tuple[int, int, int, int]]) -> None:
+        self._whole = text
+        self._stretches: list[_Stretch] = []
+        read: list[str] = []
+        at = 0
+        border = compiled(_BORDER)
+        for low, first, last, high in runs:
+            self._stretches.append(_Stretch(at, low, high, first, last))
+            stretch = text[low:first] + border.sub(" ", text[first:last]) + text[last:high]
+            read.append(stretch)
+            at += len(stretch) + len(_APART)
+        self.text = _APART.join(read)
+
+    def pieces(self, start: int, end: int) -> list[tuple[int, int]]:
+        """What borders make of [start, end) of the reading, in offsets of the text; none if one is closed."""
+        stretch = self._stretches[bisect_right(self._stretches, (start, len(self._whole))) - 1]
+        view = self._view(stretch)
+        low, high = view.start(start - stretch.at), view.end(min(end - stretch.at, len(view.text)))
+        found, behind = [], low
+        for match in compiled(_BORDER).finditer(self._whole, stretch.first, stretch.last):
+            first, last = match.start() - stretch.low, match.end() - stretch.low
+            if behind < first and last < high:
+                if self._begins_anew(match[0], behind + stretch.low, match.start()):
+                    return []
+                found.append((behind + stretch.low, first + stretch.low))
+                behind = last
+        found.append((behind + stretch.low, high + stretch.low))
+        spoken = compiled(_SAID).search(self._whole, *found[0]) if len(found) <= _SPOKEN else None
+        return [] if spoken else found
+
+    def _begins_anew(self, border: str, start: int, end: int) -> bool:
+        """Whether a heading follows on what is none."""
+        if "#" not in border or not compiled(_HEADING).match(border):
+            return False
+        line = self._whole.rfind("\n", 0, start) + 1
+        return "#" not in self._whole[line:end]
+
+    def _view(self, stretch: _Stretch) -> View:
+        text, low = self._whole, stretch.low
+        borders = compiled(_BORDER).finditer(text, stretch.first, stretch.last)
+        edits = [(match.start() - low, match.end() - low, " ") for match in borders]
+        return edited(text[low : stretch.high], edits, None)
+
+
+def across(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Across | None:
+    """What of a view is to be read across its borders; None where it has none that matter.
+
+    Where words stand that rules are anchored in, and those that trigger shapes, is given in ascending order.
+    """
+    runs = list(_runs(text, anchors, triggers)) if anchors or triggers else []
+    return Across(text, runs) if runs else None
+
+
+def _runs(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Where surroundings begin, where the first open border, where the last ends, where the surroundings."""
+    marked = compiled(_INLINE).sub(_as_mark, text)
+    signs = b"b" + narrow(marked).translate(_SIGNS) + b"b"
+    for match in _RUN.finditer(signs):
+        first, last = match.start() - 1, match.end()
+        low, high = first - _NEAR, last + _NEAR
+        dense = bool(match.lastindex)
+        if not (_any_between(anchors, low, high) or (dense and _any_between(triggers, low, high))):
+            continue
+        first = max(first, 0)
+        if not text.isascii() and compiled(_SPACELESS).search(text, first, last):
+            continue
+        last = min(last, len(text))
+        open_left, open_right = signs[match.start()] != _END, signs[match.end()] != _END
+        low = max(0, first - _REACH) if open_left else first
+        high = min(len(text), last + _REACH) if open_right else last - 1
+        yield low, first, max(first, min(last, high)), max(first, high)
+
+
+_END = ord("b")
+
+
+def _as_mark(match: re.Match[str]) -> str:
+    return '"' * (match.end() - match.start())
+
+
+def _any_between(places: Sequence[int], low: int, high: int) -> bool:
+    at = bisect_left(places, low)
+    return at < len(places) and places[at] < high
