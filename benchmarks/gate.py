@@ -183,7 +183,7 @@ def deep(texts: list[str], carriers: list[str]) -> Iterator[str]:
 
 def report_ours() -> None:
     """Texts of our own: one half was worked with, `example` lent rules examples, `measure` did neither."""
-    for name in ("fresh_attacks", "second_attacks", "third_attacks", "fourth_attacks"):
+    for name in ("fresh_attacks", "second_attacks", "third_attacks", "fourth_attacks", "fifth_attacks"):
         texts = [(row, verdict(row["text"])) for row in rows(OURS / f"{name}.jsonl")]
         table(f"Of our own, {name}", group((row["half"], outcome) for row, outcome in texts))
         unused = [(row, outcome) for row, outcome in texts if row["half"] == "measure"]

@@ -26,6 +26,8 @@ def written(name: str) -> list[dict[str, str]]:
         ("third_attacks.jsonl", "measure", 0.8),
         ("fourth_attacks.jsonl", "work", 0.9),
         ("fourth_attacks.jsonl", "measure", 0.44),
+        ("fifth_attacks.jsonl", "work", 0.94),
+        ("fifth_attacks.jsonl", "measure", 0.28),
     ],
 )
 def test_share_of_fresh_sentences_that_is_caught(name: str, half: str, least: float) -> None:
@@ -52,11 +54,18 @@ def test_few_honest_near_misses_are_blocked(half: str) -> None:
     assert len(blocked) / len(texts) <= 0.04, blocked
 
 
-def test_third_set_covers_the_promised_languages_in_both_halves() -> None:
-    promised = set("en zh ja ko ru uk pt es fr de it tr ar hi vi pl nl id".split())  # noqa: SIM905
-    worked, measured = (
-        {row["lang"] for row in written("third_attacks.jsonl") if row["half"] == half}
-        for half in ("work", "measure")
-    )
-    assert worked == promised
-    assert measured == promised
+PROMISED = "en zh ja ko ru uk pt es fr de it tr ar hi vi pl nl id".split()  # noqa: SIM905
+
+
+@pytest.mark.parametrize("name", ["third_attacks.jsonl", "fifth_attacks.jsonl"])
+def test_set_covers_the_promised_languages_in_both_halves(name: str) -> None:
+    for half in ("work", "measure"):
+        assert {row["lang"] for row in written(name) if row["half"] == half} == set(PROMISED)
+
+
+@pytest.mark.parametrize("language", PROMISED)
+def test_every_language_is_read_about_as_well(language: str) -> None:
+    texts = [row for row in written("fifth_attacks.jsonl") if row["lang"] == language]
+    worked = [row["text"] for row in texts if row["half"] == "work"]
+    caught = sum(any(finding.severity == "high" for finding in scan(text)) for text in worked)
+    assert caught / len(worked) >= 0.85
