@@ -23,7 +23,7 @@ from hermes.security.sentences import negated, torn
 _WORD = 8
 _SPACELESS_WORD = 4
 _MOST_REACH = 130
-_BEFORE = 40
+_BEFORE = 90
 _MOST_SETS = 10_000
 # Among so many words, one that stood in the same surroundings in vain is not tried again.
 _CROWD, _SEEN = 200, 180
