@@ -124,8 +124,17 @@ def loosened(regex: str) -> str:
 _ROOM = r"[\s*_.,]{1,6}"
 
 
+def _orders() -> dict[str, str]:
+    """What shapes may write between these marks, as expressions."""
+    lists = tomllib.loads(_HERE.joinpath("orders.toml").read_text("utf-8"))
+    return {f"«{name}»": f"(?:{'|'.join(lines)})" for name, lines in lists.items()}
+
+
 def _shape(rule: dict[str, Any], family: str) -> Shape:
-    regex = loosened(rule["regex"])
+    written = rule["regex"]
+    for name, orders in _orders().items():
+        written = written.replace(name, orders)
+    regex = loosened(written)
     re.compile(regex)
     re.compile(rule.get("unless", ""))
     triggers, needs = (tuple(sorted(map(fold_word, rule.get(name, ())))) for name in ("triggers", "needs"))

@@ -31,7 +31,8 @@ def torn(passage: str) -> bool:
 # "do not ignore these rules": an order to keep them. Only languages that put the negation first.
 _NEGATED = (
     r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|nao|nunca|jamais|niemals|nicht|nie|non|mai"
-    r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+(?:[\w']+[ \t*_]+){0,1}"
+    r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+"
+    r"(?:[\w']+[ \t*_]+or[ \t*_]+)?(?:[\w']+[ \t*_]+){0,1}"
     r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4})$"
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.
