@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hermes.security.expressions import compiled
 from hermes.security.literals import narrow
-from hermes.security.views import View, edited
+from hermes.security.views import Edit, edited
 
 # So far from the first and the last border may words stand that belong together across it; of those that a
 # rule is known by one stands nearer.
@@ -47,11 +47,12 @@ _FRAGMENT = (
     + _WORD
     + rb"){0,2}+ *+(?=[bm])"
 )
+_DRESSED = rb"[ah]++[kp]?q{1,2}+[kp]{0,3}+ "
 _BETWEEN = rb"[bm]++(?:[ hk]{0,12}+[bm]++){0,99}+"
 _RUN = re.compile(
     _BETWEEN + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
     + rb"((?:" + _BETWEEN + _FRAGMENT + rb"){1,40}+)?|(?<=m)" + _FRAGMENT + rb"(?=m))"
-    + rb"|(q(?<= q)q?+a++q{1,2}+[kp]{0,3}+ (?:(?:a++[kp]{0,3} )?+q{1,2}+a++q{1,2}+[kp]{0,3}+ ){2,}+)"
+    + rb"|(q(?<=[ bm]q)q?+" + _DRESSED + rb"(?:(?:[ah]++[kp]{0,3} )?+q{1,2}+" + _DRESSED + rb"){2,}+)"
 )  # fmt: skip
 # What stands for a mark: tags, addresses of links, numbers of notes and words, arrows and the like. Each way
 # begins with the sign it is about: so the next one is found as quickly as one of those signs is.
@@ -63,26 +64,27 @@ _OPENING = (
     r"(?:[ \t]*(?:[-*+>#|:]+|//+|--+|/\*+|\*/|[0-9]{1,3}[.):]|\(?[a-z]\)|\[[ x]\])(?=[ \t|]|\n)){0,4}[ \t]*"
     r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9:.,z]{5,16}[ \t]+(?:\[?[a-z]{4,7}\]?:?[ \t]+)?)?"
 )
-_BORDER = (
-    rf"\n\+(?=\w)|\n(?:{_OPENING}\n){{0,3}}{_OPENING}|\|[ \t|]*|(?:(?<=\s)[0-9]{{1,2}})?(?:{_INLINE})"
-    r"""|[<>\[\]`]|"(?:[ ]?[,+.]?[ ]?")?|'(?<=\s')(?=\w)|'(?<=\w')(?=[\s,.])|\((?<=\s\()(?=\w)"""
-    r"|\)(?<=\w\))|\*\*"
+_ONE = (
+    rf"\n\+(?=\w)|\n(?:{_OPENING}\n){{0,3}}{_OPENING}|\||(?:(?<=\s)[0-9]{{1,2}})?(?:{_INLINE})|[<>\[\]`\"]"
+    r"|(?<=\s)'(?=\w)|(?<=\w)',?(?=\s)|(?<=\[)'(?=\w)|(?<=\s)\((?=\w)|(?<=\w)\)|\*\*"
+    r"|(?<=[\"'])[ ]?[,+.](?=\s)"
 )
+_BORDER = rf"[ \t]*(?:(?:{_ONE})[ \t]*)+"
 _SPACELESS = "[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff]{9}"
 _HEADING, _SAID = r"\n\s*#", r":\W{0,4}$"
 # A colon before a quotation mark says that words of somebody follow; not among so many borders.
 _SPOKEN = 3
+_LETTERS_A_MARK, _FEW_MARKS = 5, 24
 _APART = "\n\n"
 
 
 class _Stretch(NamedTuple):
-    """A stretch of a view around a run of fragments, and where it begins in the reading."""
+    """A stretch of a view around fragments: where it begins in the reading, its bounds, its borders."""
 
     at: int
     low: int
     high: int
-    first: int
-    last: int
+    borders: list[Edit]
 
 
 class Across:
@@ -93,28 +95,32 @@ class Across:
         self._stretches: list[_Stretch] = []
         read: list[str] = []
         at = 0
-        border = compiled(_BORDER)
         for low, first, last, high in runs:
-            self._stretches.append(_Stretch(at, low, high, first, last))
-            stretch = text[low:first] + border.sub(" ", text[first:last]) + text[last:high]
-            read.append(stretch)
-            at += len(stretch) + len(_APART)
-        self.text = _APART.join(read)
+            spans = (match.span() for match in compiled(_BORDER).finditer(text, first, last))
+            borders = [(start, end, _between(text, low, start)) for start, end in spans]
+            self._stretches.append(_Stretch(at, low, high, borders))
+            behind = low
+            for start, end, reading in borders:
+                read += (text[behind:start], reading)
+                at += start - behind + len(reading)
+                behind = end
+            read += (text[behind:high], _APART)
+            at += high - behind + len(_APART)
+        self.text = "".join(read)
 
     def pieces(self, start: int, end: int) -> list[tuple[int, int]]:
         """What borders make of [start, end) of the reading, in offsets of the text; none if one is closed."""
-        stretch = self._stretches[bisect_right(self._stretches, (start, len(self._whole))) - 1]
-        view = self._view(stretch)
-        low, high = view.start(start - stretch.at), view.end(min(end - stretch.at, len(view.text)))
-        found, behind = [], low
-        for match in compiled(_BORDER).finditer(self._whole, stretch.first, stretch.last):
-            first, last = match.start() - stretch.low, match.end() - stretch.low
-            if behind < first and last < high:
-                if self._begins_anew(match[0], behind + stretch.low, match.start()):
+        at, low, high, borders = self._stretches[bisect_right(self._stretches, start, key=_begin) - 1]
+        view = edited(self._whole[low:high], [(a - low, b - low, as_) for a, b, as_ in borders], None)
+        behind, stop = low + view.start(start - at), low + view.end(min(end - at, len(view.text)))
+        found = []
+        for first, last, _ in borders:
+            if behind < first and last < stop:
+                if self._begins_anew(self._whole[first:last], behind, first):
                     return []
-                found.append((behind + stretch.low, first + stretch.low))
+                found.append((behind, first))
                 behind = last
-        found.append((behind + stretch.low, high + stretch.low))
+        found.append((behind, stop))
         spoken = compiled(_SAID).search(self._whole, *found[0]) if len(found) <= _SPOKEN else None
         return [] if spoken else found
 
@@ -125,11 +131,15 @@ class Across:
         line = self._whole.rfind("\n", 0, start) + 1
         return "#" not in self._whole[line:end]
 
-    def _view(self, stretch: _Stretch) -> View:
-        text, low = self._whole, stretch.low
-        borders = compiled(_BORDER).finditer(text, stretch.first, stretch.last)
-        edits = [(match.start() - low, match.end() - low, " ") for match in borders]
-        return edited(text[low : stretch.high], edits, None)
+
+def _between(text: str, low: int, at: int) -> str:
+    """What a border at a place of a stretch reads as: code before it is not a part of what is said."""
+    before = text[max(low, at - 2) : at].rstrip()
+    return "" if at == low else "\n" if before.endswith(("(", "{", "=", ":")) else " "
+
+
+def _begin(stretch: _Stretch) -> int:
+    return stretch.at
 
 
 def across(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Across | None:
@@ -137,7 +147,8 @@ def across(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Across
 
     Where words stand that rules are anchored in, and those that trigger shapes, is given in ascending order.
     """
-    runs = list(_runs(text, anchors, triggers)) if anchors or triggers else []
+    marked = text.count("<") + text.count('"') > len(text) // _FEW_MARKS
+    runs = list(_runs(text, anchors, triggers)) if anchors or triggers or marked else []
     return Across(text, runs) if runs else None
 
 
@@ -146,10 +157,15 @@ def _runs(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Iterato
     marked = compiled(_INLINE).sub(_as_mark, text)
     signs = b"b" + narrow(marked).translate(_SIGNS) + b"b"
     for match in _RUN.finditer(signs):
-        first, last = match.start() - 1, match.end()
+        first, last = match.start() - 1, _MARKS.match(signs, match.end()).end() - 1  # type: ignore[union-attr]
         low, high = first - _NEAR, last + _NEAR
         dense = bool(match.lastindex)
-        if not (_any_between(anchors, low, high) or (dense and _any_between(triggers, low, high))):
+        # Marks around every word also part the words by which rules are known.
+        if not (
+            _any_between(anchors, low, high)
+            or (dense and _any_between(triggers, low, high))
+            or (dense and signs.count(_MARK, *match.span()) * _LETTERS_A_MARK >= last - first)
+        ):
             continue
         first = max(first, 0)
         if not text.isascii() and compiled(_SPACELESS).search(text, first, last):
@@ -157,11 +173,12 @@ def _runs(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Iterato
         last = min(last, len(text))
         open_left, open_right = signs[match.start()] != _END, signs[match.end()] != _END
         low = max(0, first - _REACH) if open_left else first
-        high = min(len(text), last + _REACH) if open_right else last - 1
+        high = min(len(text), last + _REACH) if open_right else last
         yield low, first, max(first, min(last, high)), max(first, high)
 
 
-_END = ord("b")
+_END, _MARK = ord("b"), ord("m")
+_MARKS = re.compile(rb"m*")
 
 
 def _as_mark(match: re.Match[str]) -> str:

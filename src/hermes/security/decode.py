@@ -65,6 +65,18 @@ _HEX_RUN = r"[0-9a-fA-F]+$"
 _BASE32_RUN = r"[A-Z2-7]+=*$"
 _MORSE_RUN = r"(?:[.-]{1,5}[ /|]{1,3}){9,}[.-]{1,5}"
 _SPACED = r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W_](?!\w)"
+_FEW_BELOW = r"\n\S[ \t]*\n\s*\S[ \t]*\n\s*\S[ \t]*\n\s*\S[ \t]*\n\s*\S[ \t]*(?=\n)"
+_BELOW = r"(?:\s*(?<!\S)\S(?!\S)){8,}"
+_QP = r"=(?:[2-7][0-9A-F]|[CDE][0-9A-F]=[89AB][0-9A-F]|\n)"
+_QUOTED_PRINTABLE = rf"{_QP}(?:[ -<>-~]{{0,40}}{_QP}){{3,}}[ -<>-~]{{0,40}}"
+_UTF7 = r"\+A[A-Za-z0-9+/]{2,4000}-(?:[ -*,-~]{0,40}\+A[A-Za-z0-9+/]{2,400}-)*[ -*,-~]{0,40}"
+_ENTITIES = r"(?:&(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,24});){16,}"
+_ENCODED_RUN = r"[A-Za-z0-9+/]{16}"
+_JOINED = re.compile(rb"[_+](?<=[A-Za-z][_+])[A-Za-z']+(?:[_+][A-Za-z']+){3,}")
+_WORD_BEFORE = r"[A-Za-z][A-Za-z']*$"
+_NO_JOINTS = str.maketrans("_+", "  ")
+_CAMEL = re.compile(rb"[A-Z][a-z]+(?:[A-Z][a-z]*){4,}")
+_HYPHENS = re.compile(rb"-(?<=[a-z]-)[a-z]+[ ,.;\n]+(?:[A-Za-z]+[ ,.;\n]+){0,4}[A-Za-z]+-[a-z]+[ ,.;\n]")
 _LEET_LETTERS = str.maketrans("0134578@$!+|69", "oieastbasitigg")
 _MORSE = dict(
     zip(
@@ -108,7 +120,10 @@ def disguises(text: str) -> Iterator[Disguise]:
     yield from _encoded(text, data)
     yield from _listed(text, data)
     yield from _spaced(text, data)
+    yield from _one_a_line(text)
     yield from _leet(text, data)
+    yield from _of_mail(text)
+    yield from _run_together(text, data)
     for start, end, read, how in undressed(text):
         yield Disguise(start, end, read, how, " " not in read)
 
@@ -264,13 +279,80 @@ def _spaced(text: str, data: bytes) -> Iterator[Disguise]:
 def _joined(match: re.Match[str]) -> Disguise:
     run = match[0]
     parts = re.split(r"(\s+)", run) if re.fullmatch(r"(?:\S\s+)+\S", run) else re.split(r"([\W_]+)", run)
-    gaps = [len(gap) for gap in parts[1::2]]
+    between = parts[1::2]
+    spaced = sum(map(_has_space, between))
+    # Dots between letters and spaces between words.
+    gaps = [1 + _has_space(gap) for gap in between] if 0 < spaced < len(between) else list(map(len, between))
     least = min(gaps)
     wide = any(gap > least for gap in gaps)
-    read = "".join(
-        part if place % 2 == 0 else " " if len(part) > least else "" for place, part in enumerate(parts)
-    )
+    breaks = [" " if gap > least else "" for gap in gaps]
+    read = "".join(part if place % 2 == 0 else breaks[place // 2] for place, part in enumerate(parts))
     return Disguise(match.start(), match.end(), read, "spaced letters", not wide)
+
+
+def _has_space(gap: str) -> bool:
+    return " " in gap or "\t" in gap
+
+
+def _one_a_line(text: str) -> Iterator[Disguise]:
+    """Letters one below the other; blank lines between are the ends of words."""
+    behind = 0
+    for found in compiled(_FEW_BELOW).finditer(text):
+        start = max(behind, text.rfind("\n", 0, found.start()) + 1)
+        if found.start() >= behind and (match := compiled(_BELOW).match(text, start)):
+            behind = match.end()
+            parts = re.split(r"([ \t]*\n\s*)", match[0].strip())
+            breaks = any(part.count("\n") > 1 for part in parts[1::2])
+            read = "".join(
+                part if place % 2 == 0 else " " * (part.count("\n") > 1) for place, part in enumerate(parts)
+            )
+            yield Disguise(match.start(), behind, read, "a letter a line", not breaks)
+
+
+def _of_mail(text: str) -> Iterator[Disguise]:
+    """What mail programs write for letters: quoted-printable, UTF-7; and runs of entities."""
+    if "=" in text:
+        for match in compiled(_QUOTED_PRINTABLE).finditer(text):
+            start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 40)
+            yield Disguise(start, match.end(), _printable(text[start : match.end()]), "quoted-printable")
+    if "+A" in text:
+        for match in compiled(_UTF7).finditer(text):
+            with suppress(UnicodeError):
+                start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 40)
+                read = text[start : match.end()].encode("ascii").decode("utf-7")
+                yield Disguise(start, match.end(), read, "UTF-7")
+    if "&" in text:
+        import html
+
+        for match in compiled(_ENTITIES).finditer(text):
+            read = html.unescape(match[0])
+            if read != match[0] and compiled(_ENCODED_RUN).search(read):
+                yield Disguise(match.start(), match.end(), read, "entities")
+
+
+def _printable(run: str) -> str:
+    data = re.sub(
+        rb"=([0-9A-F]{2})", lambda m: bytes.fromhex(m[1].decode()), run.encode().replace(b"=\n", b"")
+    )
+    return data.decode("utf-8", "replace")
+
+
+def _run_together(text: str, data: bytes) -> Iterator[Disguise]:
+    """Words that are joined by a sign, by a capital letter each, or parted by hyphens inside them."""
+    for match in _JOINED.finditer(data):
+        before = compiled(_WORD_BEFORE).search(text, max(0, match.start() - 24), match.start())
+        start = before.start() if before else match.start()
+        yield Disguise(
+            start, match.end(), text[start : match.end()].translate(_NO_JOINTS), "words run together"
+        )
+    for match in _CAMEL.finditer(data):
+        read = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[slice(*match.span())])
+        yield Disguise(*match.span(), read, "words run together")
+    for match in _HYPHENS.finditer(data):
+        start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 200)
+        stop = text.find("\n", match.end(), match.end() + 400)
+        stop = min(len(text), match.end() + 400) if stop < 0 else stop
+        yield Disguise(start, stop, re.sub(r"(?<=\w)-(?=\w)", "", text[start:stop]), "hyphens in words")
 
 
 def _leet(text: str, data: bytes) -> Iterator[Disguise]:
@@ -282,7 +364,7 @@ def _leet(text: str, data: bytes) -> Iterator[Disguise]:
         stop = text.find("\n", at)
         stop = min(len(text) if stop < 0 else stop, at + 400)
         line = marked[start:stop]
-        if line.count(b"axa") + line.count(b" xa") >= 2 and b"xaxaxa" not in line:
+        if line.count(b"axa") + line.count(b" xa") >= 2 and 3 * line.count(b"xaxaxa") <= line.count(b"axa"):
             yield Disguise(start, stop, text[start:stop].translate(_LEET_LETTERS), "digits for letters")
         behind = stop
 
@@ -298,6 +380,14 @@ _TELLTALES = (
     "unrestricted",
     "guidelines",
 )
+# Words of orders that nothing rarer gives away, looked for reversed and shifted by half the alphabet.
+_COMMON = (
+    "password", "credential", "forget", "reveal", "secret", "without", "immediately", "delete", "execute",
+    "restrictions", "conversation", "assistant", "everything", "message", "confirm", "developer", "answer",
+    "system", "should", "please", "instead", "command", "memory", "account", "production", "approve",
+    "security", "pretend", "respond", "output", "prompt", "rules", "their", "your", "with", "this", "that",
+    "from", "must", "have", "anything", "before", "after", "which", "report", "never",
+)  # fmt: skip
 
 
 def telltales() -> dict[str, str]:
@@ -309,6 +399,10 @@ def telltales() -> dict[str, str]:
         for shift in range(1, 26):
             shown[shifted(word, -shift)] = f"shifted by {shift}"
         shown[" ".join(map(pig_latin, word.split()))] = "pig Latin"
+    for word in _COMMON:
+        shown.setdefault(word[::-1], "reversed")
+    for word in (*_COMMON, "user", "task", "file", "data", "keys", "link", "door"):
+        shown.setdefault(shifted(word, 13), "shifted by 13")
     return shown
 
 
@@ -338,6 +432,8 @@ def undo(text: str, how: str) -> str:
     """The lower-cased line, read without the disguise that `telltales` named."""
     if how == "reversed":
         return text[::-1]
+    if how == "words reversed":
+        return " ".join(word[::-1] for word in text.split(" "))
     if how == "atbash":
         return atbash(text)
     if how == "pig Latin":

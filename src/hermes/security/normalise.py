@@ -15,7 +15,8 @@ from hermes.security.literals import narrow
 from hermes.security.tables import look_alikes
 from hermes.security.views import Edit, View, Without, edited
 
-_ENTITY = r"&(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?"
+_ENTITY = r"&(?:amp;){0,3}(?:#[0-9]{2,7}|#x[0-9a-f]{1,6}|[a-z]{2,24});?"
+_HYPHENATED = r"-\n(?<=[^\W\d_]-\n)[ \t>*#/]{0,4}(?=[^\W\d_])"
 _PERCENT = r"%[0-9a-f]{2}(?:%[0-9a-f]{2})*"
 _ESCAPE = r"\\(?:u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|x[0-9a-f]{2})"
 _MARK_IN_WORD = r"(?:<(?:!--[^<>]{0,200}--|/?[a-z][^<>\n]{0,200})>|\*{1,3}|~~|``?|__){1,6}"
@@ -293,6 +294,9 @@ def _markup(text: str) -> Iterator[Edit]:
             char = _from_code(int(match[0].strip("\\ux{}"), 16))
             if char:
                 yield match.start(), match.end(), char
+    if "-\n" in text:
+        for match in compiled(_HYPHENATED).finditer(text):
+            yield match.start(), match.end(), ""
     yield from _inside_words(text)
 
 
@@ -323,6 +327,8 @@ def _inside_words(text: str) -> Iterator[Edit]:
 def _entity(entity: str) -> str:
     import html
 
+    while entity.startswith("&amp;") and len(entity) > len("&amp;"):
+        entity = "&" + entity.removeprefix("&amp;")
     char = html.unescape(entity)
     if char == entity or not 1 <= len(char) <= 2 or not char.isprintable():
         return ""

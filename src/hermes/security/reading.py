@@ -205,7 +205,8 @@ def _survey(text: str, effort: Effort) -> _Survey:
         if number in signposts.riddles and start >= read_to.get(how := signposts.riddles[number], 0):
             begin, stop = _line_around(text, start)
             read_to[how] = stop
-            survey.riddles.append((begin, stop, undo(text[begin:stop], how), how))
+            hows = (how, "words reversed") if how == "reversed" else (how,)
+            survey.riddles.extend((begin, stop, undo(text[begin:stop], each), each) for each in hows)
     survey.anchors.sort()
     run, size = -1, 0
     for number, start in signposts.signs(narrow(text)):
