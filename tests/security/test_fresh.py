@@ -27,7 +27,7 @@ def written(name: str) -> list[dict[str, str]]:
         ("fourth_attacks.jsonl", "work", 0.9),
         ("fourth_attacks.jsonl", "measure", 0.44),
         ("fifth_attacks.jsonl", "work", 0.94),
-        ("fifth_attacks.jsonl", "measure", 0.28),
+        ("fifth_attacks.jsonl", "measure", 0.8),
     ],
 )
 def test_share_of_fresh_sentences_that_is_caught(name: str, half: str, least: float) -> None:
