@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hermes.security.expressions import compiled
 from hermes.security.literals import narrow
-from hermes.security.views import Edit, edited
+from hermes.security.views import Edit, View, edited
 
 # So far from the first and the last border may words stand that belong together across it; of those that a
 # rule is known by one stands nearer.
@@ -93,6 +93,7 @@ class Across:
     def __init__(self, text: str, runs: list[tuple[int, int, int, int]]) -> None:
         self._whole = text
         self._stretches: list[_Stretch] = []
+        self._shown = (-1, View(""))
         read: list[str] = []
         at = 0
         for low, first, last, high in runs:
@@ -110,12 +111,15 @@ class Across:
 
     def pieces(self, start: int, end: int) -> list[tuple[int, int]]:
         """What borders make of [start, end) of the reading, in offsets of the text; none if one is closed."""
-        at, low, high, borders = self._stretches[bisect_right(self._stretches, start, key=_begin) - 1]
-        view = edited(self._whole[low:high], [(a - low, b - low, as_) for a, b, as_ in borders], None)
+        stretch = self._stretches[bisect_right(self._stretches, start, key=_begin) - 1]
+        at, low, _, borders = stretch
+        view = self._view(stretch)
         behind, stop = low + view.start(start - at), low + view.end(min(end - at, len(view.text)))
         found = []
-        for first, last, _ in borders:
-            if behind < first and last < stop:
+        for first, last, _ in borders[bisect_right(borders, behind, key=_first) :]:
+            if last >= stop:
+                break
+            if behind < first:
                 if self._begins_anew(self._whole[first:last], behind, first):
                     return []
                 found.append((behind, first))
@@ -123,6 +127,14 @@ class Across:
         found.append((behind, stop))
         spoken = compiled(_SAID).search(self._whole, *found[0]) if len(found) <= _SPOKEN else None
         return [] if spoken else found
+
+    def _view(self, stretch: _Stretch) -> View:
+        """The reading of a stretch; of one that is asked for again and again made once."""
+        if stretch.at != self._shown[0]:
+            _, low, high, borders = stretch
+            spaces = [(first - low, last - low, reading) for first, last, reading in borders]
+            self._shown = stretch.at, edited(self._whole[low:high], spaces, None)
+        return self._shown[1]
 
     def _begins_anew(self, border: str, start: int, end: int) -> bool:
         """Whether a heading follows on what is none."""
@@ -136,6 +148,10 @@ def _between(text: str, low: int, at: int) -> str:
     """What a border at a place of a stretch reads as: code before it is not a part of what is said."""
     before = text[max(low, at - 2) : at].rstrip()
     return "" if at == low else "\n" if before.endswith(("(", "{", "=", ":")) else " "
+
+
+def _first(border: Edit) -> int:
+    return border[0]
 
 
 def _begin(stretch: _Stretch) -> int:

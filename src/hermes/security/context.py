@@ -49,7 +49,7 @@ _FILLED_IN = r"\W{0,2}\s?\{\{?\w"
 _CLOSING = r"</([a-z][\w-]{1,23})>"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
-_OFTEN, _PAGES = 4, 4_000
+_OFTEN, _PAGES, _LONGEST_CUE = 4, 4_000, 30
 
 
 class Context:
@@ -57,6 +57,7 @@ class Context:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._pages: dict[int, list[int]] = {}
 
     def mentions(self, start: int, end: int) -> bool:
         """Whether the passage [start, end) is spoken about."""
@@ -171,11 +172,20 @@ class Context:
 
     def _security(self, at: int) -> bool:
         """Whether the pages around `at` are about attacks and defence."""
-        found, here, end = 0, max(0, at - _PAGES), min(len(self._text), at + _PAGES)
-        while found < _OFTEN and (match := compiled(load().cues[1]).search(self._text, here, end)):
-            found += 1
-            here = match.end()
-        return found >= _OFTEN
+        page, found = at // _PAGES, 0
+        for number in (page, page - 1, page + 1):
+            found += sum(at - _PAGES <= place < at + _PAGES for place in self._cues(number))
+            if found >= _OFTEN:
+                return True
+        return False
+
+    def _cues(self, page: int) -> list[int]:
+        """Where words about attacks begin on a page; each page is searched once."""
+        if page not in self._pages:
+            begin, end = max(0, page * _PAGES), max(0, (page + 1) * _PAGES)
+            found = compiled(load().cues[1]).finditer(self._text, begin, end + _LONGEST_CUE)
+            self._pages[page] = [match.start() for match in found if match.start() < end]
+        return self._pages[page]
 
     @cached_property
     def _fences(self) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
@@ -80,12 +81,12 @@ def find(text: str) -> Iterator[Mark]:
 def _terminal(text: str) -> Iterator[Mark]:
     """Marks for what a terminal would obey, and so not show."""
     if "\x1b" in text or "\x9b" in text:
-        for match in compiled(_CONCEAL).finditer(text):
+        for match in islice(compiled(_CONCEAL).finditer(text), _ENOUGH):
             yield _mark(
                 "hidden_terminal_text", "high", *match.span(), "ESC[8m", "terminal code that hides text"
             )
     if any(letter in text for letter in "\x1b\x08\x90\x98\x9d\x9e\x9f"):
-        for match in compiled(_UNDRAWN).finditer(text):
+        for match in islice(compiled(_UNDRAWN).finditer(text), _ENOUGH):
             why = "control characters that keep text from being shown"
             yield _mark("hidden_terminal_text", "medium", *match.span(), match[0], why)
 

@@ -6,6 +6,7 @@ at the few hits in its reach. No rule quotes a sentence; fillers, synonyms and w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from itertools import pairwise
@@ -31,10 +32,10 @@ _CROWD, _SEEN = 200, 180
 _BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
 # A noun and the word that tells which are so few letters apart.
 _SIDE_BY_SIDE = 24
-# A text in which one rule holds so often has said it.
+# A text in which one kind is found so often has said it.
 _ENOUGH = 60
 # What is spent on a passage, on its letters, on a rule tried at a word.
-_WINDOW, _LETTERS_A_UNIT, _TRY = 10, 32, 4
+_WINDOW, _LETTERS_A_UNIT, _TRY = 14, 24, 5
 # So many marks may stand between the words of one entry.
 _MARKS = 5
 
@@ -45,25 +46,26 @@ Rules = tuple[tuple[Phrase, int], ...]
 _START, _END, _CLASSES, _LANGUAGES = range(4)
 
 
-class _Said:
-    """For each rule, by its identity, up to where it held in a text, and how often."""
+class Said:
+    """What was said in a text so far: for each rule, by its identity, up to where it held.
 
-    def __init__(self, effort: Effort) -> None:
+    `grave` counts, by id, what was found and is not merely spoken about; whoever reads the marks counts.
+    """
+
+    def __init__(self, effort: Effort, grave: Counter[str]) -> None:
         self.effort = effort
         self.behind: dict[int, int] = {}
-        self._times: dict[int, int] = {}
+        self._grave = grave
 
-    def again(self, rule: Phrase, stop: int) -> bool:
-        """Note that a rule held up to there; whether it has said enough."""
-        self.behind[id(rule)] = stop
-        self._times[id(rule)] = self._times.get(id(rule), 0) + 1
-        return self._times[id(rule)] > _ENOUGH
+    def enough(self, rule: Phrase) -> bool:
+        """Whether another finding of a rule says nothing new."""
+        return self._grave[rule.id] > _ENOUGH
 
     def without_enough(self, rules: Rules) -> Rules:
         """The rules without those that have said enough."""
-        if not self._times:
+        if not any(times > _ENOUGH for times in self._grave.values()):
             return rules
-        return tuple(row for row in rules if self._times.get(id(row[0]), 0) <= _ENOUGH)
+        return tuple(row for row in rules if not self.enough(row[0]))
 
 
 class Matcher:
@@ -99,19 +101,18 @@ class Matcher:
         bare = [pattern.strip() for pattern in patterns]
         return Finder(Literals(bare, [0] * len(firsts), leads, lengths, exact))
 
-    def find(self, text: str, anchors: list[tuple[int, int]], effort: Effort) -> Iterator[Mark]:
+    def find(self, text: str, anchors: list[tuple[int, int]], said: Said) -> Iterator[Mark]:
         """Marks for a view, from where anchors begin in it and their numbers: all else is left unread."""
-        said = _Said(effort)
         for low, high, inside in _around(text, anchors):
             begin, end = max(0, low - 1), high + 1
-            effort.spend(_WINDOW + (end - begin) // _LETTERS_A_UNIT)
+            said.effort.spend(_WINDOW + (end - begin) // _LETTERS_A_UNIT)
             present = 0
             for number in self._finder.present(text[begin:end]):
                 present |= self._held[number] if number in self._held else self._classes(number)
             if any(_filled(rule.slots, present) for number in inside for rule in self._rules_of(number)):
                 yield from self._passage(text, low, high, said)
 
-    def _passage(self, text: str, low: int, high: int, said: _Said) -> Iterator[Mark]:
+    def _passage(self, text: str, low: int, high: int, said: Said) -> Iterator[Mark]:
         """Marks for a passage; of a long one block by block, what says nothing new only once."""
         heard: set[str] = set()
         for begin, end in _blocks(text, low, high):
@@ -120,7 +121,6 @@ class Matcher:
             if words and words in heard:
                 continue
             around = self._hits(text, max(0, left - 1), right + 1)
-            said.effort.spend(len(around))
             hits = [h for h in around if left <= h[_START] < end and h[_END] <= high]
             marks = list(self._marks(text, low, hits, 0, False, said, begin))
             yield from marks
@@ -136,13 +136,13 @@ class Matcher:
             ]
         return rules
 
-    def find_hidden(self, text: str, hidden: int, effort: Effort) -> Iterator[Mark]:
+    def find_hidden(self, text: str, hidden: int, said: Said) -> Iterator[Mark]:
         """Marks for a view of text that nobody is shown: for that there are more rules."""
-        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False, _Said(effort))
+        return self._marks(text, 0, self._hits(text, 0, len(text)), hidden, False, said)
 
-    def find_joined(self, text: str, hidden: int, effort: Effort) -> Iterator[Mark]:
+    def find_joined(self, text: str, hidden: int, said: Said) -> Iterator[Mark]:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
-        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, _Said(effort))
+        return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, said)
 
     def _classes(self, number: int) -> int:
         """All classes a literal may stand for."""
@@ -152,9 +152,10 @@ class Matcher:
         return held
 
     def _marks(
-        self, text: str, start: int, hits: list[Hit], hidden: int, joined: bool, said: _Said, fresh: int = 0
+        self, text: str, start: int, hits: list[Hit], hidden: int, joined: bool, said: Said, fresh: int = 0
     ) -> Iterator[Mark]:
         """Marks for the hits of a passage that begins at `start`; those before `fresh` are only company."""
+        said.effort.spend(len(hits))
         rules = self._rules_for(reduce(or_, (hit[_CLASSES] for hit in hits), 0), hidden)
         rules = said.without_enough(rules)
         open_slots = reduce(or_, (slots for _, slots in rules), 0)
@@ -170,7 +171,7 @@ class Matcher:
                 around = (text[at - _SEEN : end_of_word + _SEEN], end_of_word - at, held)
                 if around in vain:
                     continue
-            tried, near = 1, 0
+            tried, near = 1 + (last - first) // 8, 0
             for rule, slots in rules:
                 if not held & slots:
                     continue
@@ -184,11 +185,12 @@ class Matcher:
                 chosen = self._fit(rule, hits, first, last)
                 if chosen and self._stands(rule, text, chosen, joined):
                     begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
-                    if said.again(rule, stop):
-                        rules = said.without_enough(rules)
-                        open_slots = reduce(or_, (slots for _, slots in rules), 0)
+                    said.behind[id(rule)] = stop
                     around = None
                     yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
+                    if said.enough(rule):
+                        rules = said.without_enough(rules)
+                        open_slots = reduce(or_, (slots for _, slots in rules), 0)
             said.effort.spend(tried)
             if around:
                 vain.add(around)

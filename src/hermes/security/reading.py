@@ -21,14 +21,14 @@ from hermes.security.effort import Effort, TooDense
 from hermes.security.findings import Finding, Mark, settle
 from hermes.security.literals import narrow, signs
 from hermes.security.normalise import fold
-from hermes.security.phrases import matcher
+from hermes.security.phrases import Said, matcher
 from hermes.security.repeats import shorten, told_again
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
 from hermes.security.views import View
 
 _DEEPEST = 2
-_MARK, _READ = 60, 60
+_MARK, _PIECES, _READ, _UNSEEN = 50, 12, 80, 12
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
 # So much of one hidden stretch is told.
@@ -54,7 +54,9 @@ def _within(effort: Effort, text: str) -> Iterator[Mark]:
     unseen: the whole text is marked, so that whatever keeps an order out keeps the text out.
     """
     try:
-        yield from _unseen(text)
+        for mark in _unseen(text):
+            effort.spend(_UNSEEN)
+            yield mark
         yield from _Reader(effort).read(text, 0)
     except TooDense:
         yield Mark("too_dense", "encoded", "high", 0, len(text), text[:_SHOWN], _TOO_DENSE)
@@ -80,14 +82,15 @@ class _Reader:
         words = matcher()
         survey = _survey(view.text, self._effort)
         self._effort.spend(len(survey.anchors) + sum(map(len, survey.places.values())))
-        if joined:
-            phrases = words.find_joined(view.text, hidden, self._effort)
-        elif hidden:
-            phrases = words.find_hidden(view.text, hidden, self._effort)
-        else:
-            phrases = words.find(view.text, survey.anchors, self._effort)
-        context = Context(view.text)
         grave: Counter[str] = Counter()
+        said = Said(self._effort, grave)
+        if joined:
+            phrases = words.find_joined(view.text, hidden, said)
+        elif hidden:
+            phrases = words.find_hidden(view.text, hidden, said)
+        else:
+            phrases = words.find(view.text, survey.anchors, said)
+        context = Context(view.text)
         found = chain(
             ((mark, True) for mark in phrases), shapes().find(view.text, survey.places, self._effort)
         )
@@ -159,12 +162,14 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
     text, words = reading.text, matcher()
     effort.spend(_READ + len(text) // 32)
     there = _survey(text, effort)
-    phrases = words.find_hidden(text, hidden, effort) if hidden else words.find(text, there.anchors, effort)
+    said = Said(effort, Counter())
+    phrases = words.find_hidden(text, hidden, said) if hidden else words.find(text, there.anchors, said)
     found = chain(((mark, True) for mark in phrases), shapes().find(text, there.places, effort))
     for mark, may_soften in found:
-        effort.spend(_MARK)
         pieces = reading.pieces(mark.start, mark.end)
+        effort.spend(_PIECES)
         if len(pieces) > 1:
+            effort.spend(_MARK)
             spoken = (piece for piece in pieces if view.text[piece[0] - 1 : piece[0]] != "`")
             soft = may_soften and not hidden and any(context.mentions(*piece) for piece in spoken)
             told = mark._replace(why=f"{mark.why}, read across what pulls it apart")

@@ -23,7 +23,7 @@ WORD = r"[a-z\x80-\u3001\u3003-\U0010ffff]+"
 Place = tuple[int, int]
 """Where a string begins in a text, and its number."""
 # What is spent on comparing the words around a key.
-_COMPARED = 2
+_COMPARED = 3
 _MARKS = re.compile(r"[^a-z\x80-\u3001\u3003-\U0010ffff]{1,6}")
 _MARK = "".join(chr(code) for code in range(128) if not "a" <= chr(code) <= "z") + STOP
 
@@ -106,6 +106,7 @@ class Scouts:
 
     def _read(self, text: str, hits: list[Hit], effort: Effort) -> list[Place]:
         """The strings that stand around the hits of keys."""
+        effort.spend(len(hits) // 2)
         found: list[Place] = []
         keys, single = self._keys, self._single
         for number, start, end in hits:

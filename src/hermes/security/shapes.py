@@ -25,7 +25,7 @@ _CROWD, _LEAST = 8, 64
 # So far ahead is looked for what a shape needs; at so few places the shape itself is tried sooner.
 _AHEAD, _FEW = 1_000, 60
 # What is spent on a place of a shape, and on trying the shape there.
-_PLACE, _TRY = 2, 10
+_PLACE, _TRY = 1, 3
 # Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
 # from the next: what matters there is read from its ends.
 _MANY, _ENDS, _BESIDE = 200, 32, 8
@@ -54,7 +54,7 @@ class Shapes:
         for number, lists in sorted(triggers.items()):
             starts = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
             rule = self._rules[number]
-            effort.spend(len(starts))
+            effort.spend(len(starts) * (1 + (len(starts) > _MANY)))
             reading = _Reading(rule, text, _thinned(starts) if len(starts) > _MANY else starts, effort)
             for match in reading.matches():
                 yield from _mark(rule.shape, text, match, hosts)
@@ -164,7 +164,7 @@ class _Reading:
         low = high = 0
         for start, stop in self._places(_REACH_BACK):
             begin = max(0, start - self.shape.back)
-            self._effort.spend(_TRY)
+            self._effort.spend(_PLACE)
             if not self._needed(begin, stop):
                 continue
             if begin > high:
