@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 
+from hermes.security import manuals
 from hermes.security.expressions import compiled
 from hermes.security.rulebook import load
 
@@ -34,7 +35,7 @@ _ITEM = r"[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
 _HEADING = r"(?m)^#{1,6} .*$"
 _REFUSED = (
     r"\banti-?patterns?\b|\bwhat not to do\b|\b(?:don'?t|never|do not) do\b|\bdon'?ts\b|\bforbidden\b"
-    r"|\bprohibited\b|\bprohibitions?\b|禁止|反模式|不要做|やってはいけない|금지|запрещ|verboten|prohibido|proibido|interdit"
+    r"|\bprohibited\b|\bprohibitions?\b|禁止|反模式|不要做|やってはいけない|アンチパターン|避けるべき|避免|안티패턴|피해야|금지|запрещ|verboten|prohibido|proibido|interdit"
 )
 # "**Will not:**", and a list that nothing but its items has interrupted yet.
 _NOT_DONE = (
@@ -43,9 +44,6 @@ _NOT_DONE = (
     r"[*_]{0,2}:[*_]{0,2}[ \t]*\n\s*(?:" + _ITEM + r"[^\n]{0,400}\n\s*){0,12}" + _ITEM + r"[^\n]{0,400}$"
 )
 _LIST = 1_600
-# A call, a joined name, the type of what comes back, a list that is assigned; and a place to be filled in.
-_NAMES = r"[a-z0-9]_[a-z0-9]|[a-z]\.[a-z]\w*\(|\)\s?:|=\s?[\[{]"
-_FILLED_IN = r"\W{0,2}\s?\{\{?\w"
 _CLOSING = r"</([a-z][\w-]{1,23})>"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
@@ -77,15 +75,18 @@ class Context:
 
     def names(self, start: int, end: int) -> bool:
         """Whether the passage is program text, in a fence or a code span: names and types, no sentence."""
-        if self._fenced(start) is None and not self._spanned(start, end):
+        if self._fenced(start) is None and not self._spanned(start):
             return False
-        near = self._text[max(0, start - 1) : min(len(self._text), end + 2)]
-        return bool(compiled(_NAMES).search(near) or compiled(_FILLED_IN).match(self._text, end))
+        return manuals.names(self._text, start, end)
 
-    def _spanned(self, start: int, end: int) -> bool:
+    def documents(self, start: int) -> bool:
+        """Whether the passage at `start` says what an option of a command does."""
+        return manuals.explains_option(self._text, self._line(start), start, self._fenced(start) is not None)
+
+    def _spanned(self, start: int) -> bool:
         """Whether the passage begins in a code span of its line."""
         line_start, _ = self._line(start)
-        return bool(self._text.count("`", max(line_start, start - _BACK), start) % 2) and end > start
+        return bool(self._text.count("`", max(line_start, start - _BACK), start) % 2)
 
     def _named(self, start: int, end: int) -> bool:
         """Whether the passage is one word that is all of a code span: named, not used."""

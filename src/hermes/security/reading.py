@@ -39,6 +39,8 @@ _SHOWN = 120
 _TOO_DENSE = "so many places look like orders, or are hidden or disguised, that not all were read"
 # Families of what is said, where program text is no order; that of deeds is.
 _OF_WORDS = frozenset({"override", "role", "deception", "system_prompt"})
+# What options of honest programs do as well, and manuals tell.
+_OF_OPTIONS = frozenset({"approval_bypass", "auto_approve"})
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -149,6 +151,8 @@ class _Reader:
 def _spoken_about(mark: Mark, context: Context) -> bool:
     """Whether a mark is one of a text that is spoken about, or of names that say nothing."""
     if mark.family in _OF_WORDS and context.names(mark.start, mark.end):
+        return True
+    if mark.id in _OF_OPTIONS and context.documents(mark.start):
         return True
     return context.mentions(mark.start, mark.end)
 

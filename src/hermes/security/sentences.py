@@ -11,11 +11,12 @@ _TORN = (
     r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|]"
     r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
     r"|(?:^|\n)[a-z0-9]+_[a-z0-9_]*=\S|\s--[a-z][\w-]*[ =]\S+\s--[a-z]"
+    r"|\brules? that you (?:cannot|can't|may not) or will not follow"
     r"|\bnever (?:ignore|disregard|forget|override|bypass)\b"
     r"|有効(?:化)?\W?(?:または|か|と)?\W?無効|启用\W?(?:或|和)?\W?禁用|開啟\W?(?:或|和)?\W?關閉"
     r"|\bskip (?:all|every|any|the)(?: \w{1,14})? prompts?\b"
 )
-_STOP = r"[.!?\u3002;]\s|\u3002"
+_STOP = r"[.!?\u3002;][*_\"')]{0,3}\s|\u3002"
 _RUNNING = r"[^\W\d_] [^\W\d_]"
 
 
@@ -36,7 +37,10 @@ _NEGATED = (
     r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4})$"
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.
-_NEGATED_LIST = r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
+_NEGATED_LIST = (
+    r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
+    r"|:\s?no\s[^.!?:;\n]{3,100},\sor\s$"
+)
 # "The client will forget earlier grants", "a check that ignores earlier decisions": said of a program. Only
 # of these: whoever reads may be called by any other name.
 _PROGRAM = (
