@@ -35,7 +35,8 @@ _EVERY_LANGUAGE = "any"
 _CODE = (
     "across.py", "alphabets.py",
     "context.py", "decode.py", "effort.py", "expressions.py", "findings.py", "hidden.py", "hosts.py",
-    "invisible.py", "literals.py", "manuals.py", "normalise.py", "phrases.py", "reading.py", "repeats.py", "scan.py",
+    "invisible.py", "literals.py", "manuals.py", "normalise.py", "phrases.py",
+    "reading.py", "repeats.py", "scan.py",
     "scouts.py", "shapes.py", "tables.json",
 )  # fmt: skip
 _SHORTEST_HEAD = 2
