@@ -175,8 +175,10 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
         if len(pieces) > 1:
             effort.spend(_MARK)
             spoken = (piece for piece in pieces if view.text[piece[0] - 1 : piece[0]] != "`")
-            soft = may_soften and not hidden and any(
-                _spoken_about(mark._replace(start=start, end=end), context) for start, end in spoken
+            soft = (
+                may_soften
+                and not hidden
+                and any(_spoken_about(mark._replace(start=start, end=end), context) for start, end in spoken)
             )
             told = mark._replace(why=f"{mark.why}, read across what pulls it apart")
             yield _placed(told, view.start(pieces[0][0]), view.end(pieces[-1][1]), soft)
