@@ -10,8 +10,13 @@ from functools import cached_property
 
 from hermes.security.expressions import compiled
 
-_ADDRESS = r"https?://[^\s\"'`|)>\\]{3,300}"
-_DOMAIN = r"[\w-]+\.[\w-]+(?=[/:?]|$)"
+_ADDRESS = r"(?:https?://|(?<![\w.+-])[\w.+-]{1,64}@)[^\s\"'`|)>\\]{3,300}"
+_DOMAIN = r"[\w-]+\.[\w-]+(?=:|$)"
+# Hosts that many share: there the owner and the name of the project tell.
+_SHARED = (
+    r"git(?:hub|lab|ea)|bitbucket|codeberg|huggingface|npmjs|unpkg|jsdelivr|pypi|pythonhosted|google|amazonaws"
+    r"|vercel|netlify|cloudfront|azure|sourceforge|gist"
+)
 _OWN = r"https?://(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|host\.|\[::1)"
 # Words of addresses that do not tell one from another.
 _SAYS_NOTHING = (
@@ -44,11 +49,13 @@ class Hosts:
 
     def _speaks_of(self, address: str) -> bool:
         prose, joined = self._prose
-        domain = compiled(_DOMAIN).search(address)
+        host, _, path = compiled(r"[^/@]{1,64}(?://|@)").sub("", address, 1).partition("/")
+        domain = compiled(_DOMAIN).search(host)
         if domain and domain[0] in prose:
             return True
-        words = {w for w in compiled(r"[a-z0-9]{3,}").findall(address) if not _says_nothing(w)}
-        short = compiled(r"/([a-z]{2})(?=/)").search(address)  # .../uv/install.sh
+        owner = "/".join(path.split("/")[:2]) if compiled(_SHARED).search(host) else ""
+        words = {w for w in compiled(r"[a-z0-9]{3,}").findall(f"{host}/{owner}") if not _says_nothing(w)}
+        short = compiled(r"([a-z]{2})/").match(path)  # astral.sh/uv/install.sh
         return any(word in joined for word in words) or bool(
             short and compiled(rf"(?<![a-z]){short[1]}(?![a-z])").search(prose)
         )
