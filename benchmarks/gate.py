@@ -22,6 +22,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -238,18 +239,22 @@ def report_speed(corpus: Path) -> None:
         prose = ordinary()["English prose"]
         mine = len(prose) / 1e6 / timed(lambda: scan(prose))
         print(f"rival, English prose         {rival['prose']:>7.1f} MB/s   ratio {mine / rival['prose']:.1f}")
-    worst = sorted(
-        ((timed(lambda text=text: scan(text), 2) * 1e3, name) for name, text in crafted.pumped(65_536)),
-        reverse=True,
-    )
-    print("worst crafted 64 kB          " + ", ".join(f"{name!r} {cost:.0f} ms" for cost, name in worst[:5]))
-    for million in (1, 10):
-        text = _shuffled(ordinary()["English prose"].split()[:60], " ", million * 3_000)[
-            : million * 1_000_000
-        ]
-        print(
-            f"English prose, {million:>2} MB         {timed(lambda text=text: scan(text), 1) * 1e3:>7.0f} ms"
-        )
+    prose_64 = crafted.costs(ordinary()["English prose"][:65_536], 5)
+    print(f"clean prose of 64 kB         {prose_64:>7.1f} ms")
+    fresh = islice(crafted.fresh(65_536), 0, None, 5)
+    for name, texts in (("repeating one phrase", crafted.pumped(65_536)), ("never repeating", fresh)):
+        worst = crafted.worst(texts, 5)
+        print(f"worst 64 kB {name:20} {worst[0][0]:>5.0f} ms, {worst[0][0] / prose_64:.1f} times clean prose")
+        print("".join(f"    {cost:.0f} ms {text}\n" for cost, text in worst), end="")
+    print("time for 1 and for 10 MB")
+    small, large = ([*crafted.growing(size), ("English prose", _prose(size))] for size in (10**6, 10**7))
+    for (name, short), (_, long) in zip(small, large, strict=True):
+        one, ten = crafted.costs(short, 1), crafted.costs(long, 1)
+        print(f"    {name:28} {one:>6.0f} ms, {ten:>7.0f} ms, {ten / one:.1f} times")
+
+
+def _prose(size: int) -> str:
+    return _shuffled(ordinary()["English prose"].split()[:60], " ", size // 300)[:size]
 
 
 def ordinary() -> dict[str, str]:

@@ -56,6 +56,8 @@ class Context:
     def __init__(self, text: str) -> None:
         self._text = text
         self._pages: dict[int, list[int]] = {}
+        self._tags: dict[str, tuple[int, int]] = {}
+        self._last_line = 0, -1
 
     def mentions(self, start: int, end: int) -> bool:
         """Whether the passage [start, end) is spoken about."""
@@ -106,13 +108,22 @@ class Context:
         tag = compiled(_CLOSING).match(self._text, start)
         if not tag:
             return False
-        opened = self._text.count(f"<{tag[1]}>", 0, start)
-        return opened > self._text.count(f"</{tag[1]}>", 0, start)
+        counted, opened = self._tags.get(tag[1], (0, 0))
+        if counted > start:
+            counted = opened = 0
+        opened += self._text.count(f"<{tag[1]}>", counted, start)
+        opened -= self._text.count(f"</{tag[1]}>", counted, start)
+        self._tags[tag[1]] = start, opened
+        return opened > 0
 
     def _line(self, at: int) -> tuple[int, int]:
-        start = self._text.rfind("\n", 0, at) + 1
-        end = self._text.find("\n", at)
-        return start, len(self._text) if end < 0 else end
+        start, end = self._last_line  # a long one is asked for often
+        if not start <= at <= end:
+            start = self._text.rfind("\n", 0, at) + 1
+            end = self._text.find("\n", at)
+            end = len(self._text) if end < 0 else end
+            self._last_line = start, end
+        return start, end
 
     def _quoted(self, start: int, end: int) -> bool:
         """Whether the passage stands between quotation marks, or in a code span, of its own line."""
