@@ -26,6 +26,8 @@ def written(name: str) -> list[dict[str, str]]:
         ("third_attacks.jsonl", "measure", 0.8),
         ("fourth_attacks.jsonl", "work", 0.9),
         ("fourth_attacks.jsonl", "measure", 0.44),
+        ("sixth_attacks.jsonl", "work", 0.85),
+        ("sixth_attacks.jsonl", "measure", 0.46),
         ("fifth_attacks.jsonl", "work", 0.94),
         ("fifth_attacks.jsonl", "measure", 0.8),
     ],
