@@ -48,11 +48,12 @@ _FRAGMENT = (
     + rb"){0,2}+ *+(?=[bm])"
 )
 _DRESSED = rb"[ah]++[kp]?q{1,2}+[kp]{0,3}+ "
-_BETWEEN = rb"[bm]++(?:[ hk]{0,12}+[bm]++)*+"
+_MORE = rb"(?:[ hk]{0,12}+[bm]++)*+"
+_BETWEEN = rb"[bm]++" + _MORE
 # Borders in a row are tried as one, not each of them again.
-_FIRST = b"(?<![bm])" + b"".join(rb"(?<![bm][ hk]{%d})" % size for size in range(1, 13))
+_FIRST = b"[bm](?<![bm].)" + b"".join(rb"(?<![bm][ hk]{%d}.)" % size for size in range(1, 13))
 _RUN = re.compile(
-    _FIRST + _BETWEEN + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
+    _FIRST + _MORE + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
     + rb"((?:" + _BETWEEN + _FRAGMENT + rb"){1,40}+)?|(?<=m)" + _FRAGMENT + rb"(?=m))"
     + rb"|(q(?<=[ bm]q)q?+" + _DRESSED + rb"(?:(?:[ah]++[kp]{0,3} )?+q{1,2}+" + _DRESSED + rb"){2,}+)"
 )  # fmt: skip

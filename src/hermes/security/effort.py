@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # What may be spent on any text, and on each letter of a long one. The unit is about a microsecond: a text of
-# 64 kB that asks for more is read for 40 ms. Honest texts ask for a third of it at the most.
+# 64 kB that asks for more is read for 40 ms. Honest texts ask for less than half of it.
 _ANY_TEXT, _A_LETTER = 40_000, 0.6
 
 
