@@ -29,6 +29,16 @@ _REPORTED = (
 _REPORTED_VERB = (
     _SPEECH + r")\s(?:\w+\s){0,3}to\s(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
 )
+# A cross, or "NEVER:", before what is not to be done.
+_CROSSED = (
+    r"[\u274c\u2717\u2718\U0001f6ab\u26d4][^\w\n]{0,6}(?:don'?t:\s)?$"
+    r"|\b(?:never|don'?t|wrong|bad):[^\w\n]{0,4}$"
+)
+# "... is reported as a finding, never followed"
+_REPORTED_AFTER = (
+    r"\b(?:(?:is|are|gets?|must be) (?:reported|refused|rejected|flagged|blocked|treated as data)"
+    r"|never (?:to be )?(?:followed|obeyed|executed|acted on))\b"
+)
 _SINGLE = r"(?<!\w)'|'(?!\w)"
 _FENCE = r"(?m)^[ \t>]{0,12}(?:```|~~~)"
 _ITEM = r"[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
@@ -91,12 +101,18 @@ class Context:
         return bool(self._text.count("`", max(line_start, start - _BACK), start) % 2)
 
     def _named(self, start: int, end: int) -> bool:
-        """Whether the passage is one word that is all of a code span: named, not used."""
+        """Whether the passage is one word that is all of a code span or quotation: named, not used."""
         around = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
-        return around == "``" and " " not in self._text[start:end]
+        word = self._text[start:end]
+        if any(letter.isspace() for letter in word):
+            return False
+        return around == "``" or (around == '""' and ("_" in word or "|" in word))
 
     def _refused(self, start: int) -> bool:
-        """Whether the passage stands under a heading of what is not to be done."""
+        """Whether the passage is crossed out, or stands under a heading of what is not to be done."""
+        line_start, _ = self._line(start)
+        if compiled(_CROSSED).search(self._text, max(line_start, start - 24), start):
+            return True
         heading = self._heading(start)
         if heading and compiled(_REFUSED).search(heading):
             return True
@@ -157,6 +173,8 @@ class Context:
             compiled(load().cues[0]).search(self._text, low, start)
             or compiled(load().cues[1]).search(self._text, end, min(line_end, end + 160))
         ):
+            return True
+        if quoted and compiled(_REPORTED_AFTER).search(self._text, end, end + 200):
             return True
         heading = self._heading(start)
         return bool(heading and compiled(load().cues[1]).search(heading))

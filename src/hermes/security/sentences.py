@@ -11,6 +11,7 @@ _TORN = (
     r"\n\s*\n|```|\n[ \t]*(?:[-*#>|]|\d{1,3}[.)])\s|[\"\u201c\u201d\u300c\u300d|]"
     r"|\n\*\*[\w ]{1,30}(?:\*\*:|:\*\*)|(?<!\])\((?=https?)|[;!?](?=[\u3040-\u9fff\uac00-\ud7a3])"
     r"|(?:^|\n)[a-z0-9]+_[a-z0-9_]*=\S|\s--[a-z][\w-]*[ =]\S+\s--[a-z]"
+    r"|\b[a-z]+-[a-z]+ [\w./-]+ --[a-z]"
     r"|\brules? that you (?:cannot|can't|may not) or will not follow"
     r"|\bnever (?:ignore|disregard|forget|override|bypass)\b"
     r"|有効(?:化)?\W?(?:または|か|と)?\W?無効|启用\W?(?:或|和)?\W?禁用|開啟\W?(?:或|和)?\W?關閉"
