@@ -30,10 +30,8 @@ _REPORTED_VERB = (
     _SPEECH + r")\s(?:\w+\s){0,3}to\s(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
 )
 # A cross, or "NEVER:", before what is not to be done.
-_CROSSED = (
-    r"[\u274c\u2717\u2718\U0001f6ab\u26d4][^\w\n]{0,6}(?:don'?t:\s)?$"
-    r"|\b(?:never|don'?t|wrong|bad):[^\w\n]{0,4}$"
-)
+_CROSSED = r"[\u274c\u2717\u2718\U0001f6ab\u26d4][^\w\n]{0,6}(?:[Dd][Oo][Nn]'?[Tt]:\s)?$"
+_LABELLED = r"\b(?:never|don'?t|wrong|bad):[^\w\n]{0,4}$"
 # "... is reported as a finding, never followed"
 _REPORTED_AFTER = (
     r"\b(?:(?:is|are|gets?|must be) (?:reported|refused|rejected|flagged|blocked|treated as data)"
@@ -58,6 +56,11 @@ _CLOSING = r"</([a-z][\w-]{1,23})>"
 _BACK = 320
 # So many words about attacks in so many letters before and behind make a text one about security.
 _OFTEN, _PAGES, _LONGEST_CUE = 4, 4_000, 30
+
+
+def crossed(text: str, at: int) -> bool:
+    """Whether in a text as it was written a cross stands before what begins at `at`."""
+    return bool(compiled(_CROSSED).search(text, max(0, at - 12), at))
 
 
 class Context:
@@ -110,8 +113,7 @@ class Context:
 
     def _refused(self, start: int) -> bool:
         """Whether the passage is crossed out, or stands under a heading of what is not to be done."""
-        line_start, _ = self._line(start)
-        if compiled(_CROSSED).search(self._text, max(line_start, start - 24), start):
+        if compiled(_LABELLED).search(self._text, max(0, start - 12), start):
             return True
         heading = self._heading(start)
         if heading and compiled(_REFUSED).search(heading):

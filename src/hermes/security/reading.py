@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hermes.security import hidden, invisible
 from hermes.security.across import across
-from hermes.security.context import Context
+from hermes.security.context import Context, crossed
 from hermes.security.decode import disguises, undo
 from hermes.security.effort import Effort, TooDense
 from hermes.security.findings import Finding, Mark, settle
@@ -100,9 +100,11 @@ class _Reader:
             if grave[mark.id] > _ENOUGH:
                 continue
             self._effort.spend(_MARK)
-            soft = may_soften and not hidden and _spoken_about(mark, context)
+            start = view.start(mark.start)
+            about = crossed(text, start) or _spoken_about(mark, context)
+            soft = may_soften and not hidden and about
             grave[mark.id] += not soft
-            yield _placed(mark, view.start(mark.start), view.end(mark.end), soft)
+            yield _placed(mark, start, view.end(mark.end), soft)
         if not joined:
             yield from _across(view, survey, context, hidden, self._effort)
         if depth < _DEEPEST:
