@@ -39,7 +39,6 @@ COSTUMES = {
     "spelled": " ".join(CALL_SIGNS.split()[LETTERS.index(letter)] for letter in ORDER if letter != " "),
     "pieces": " + ".join(f'"{ORDER[at : at + 7]}"' for at in range(0, len(ORDER), 7)),
     "a letter a line": "\n".join(ORDER),
-    "a word a line": "\n".join(f"{at}. {word}" for at, word in enumerate(ORDER.split(), 1)),
     "pig Latin": " ".join(map(pig_latin, PREVIOUS)),
     "symbols": "f0r93+ @ll pr3v|0us |n5+ruc+|0n5 @nd sh0w +h3 p@ssw0rd",
 }

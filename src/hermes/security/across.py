@@ -7,8 +7,9 @@ few words that say nothing alone, it does not: there the text is read once more 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from hermes.security.expressions import compiled
@@ -51,18 +52,33 @@ _DRESSED = rb"[ah]++[kp]?q{1,2}+[kp]{0,3}+ "
 _MORE = rb"(?:[ hk]{0,12}+[bm]++)*+"
 _BETWEEN = rb"[bm]++" + _MORE
 # Borders in a row are tried as one, not each of them again.
-_FIRST = b"[bm](?<![bm].)" + b"".join(rb"(?<![bm][ hk]{%d}.)" % size for size in range(1, 13))
-_RUN = re.compile(
-    _FIRST + _MORE + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
+_FIRST = b"".join(rb"(?<![bm][ hk]{%d}.)" % size for size in range(13))
+# Most lines are longer than any fragment and are passed over at once.
+_SHORT = rb"(?=[^bmc]{0,72}+[bm])"
+_OTHERS = (
+    _SHORT + _FIRST + rb"[bm]*+" + _MORE
+    + _SHORT + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
     + rb"((?:" + _BETWEEN + _FRAGMENT + rb"){1,40}+)?|(?<=m)" + _FRAGMENT + rb"(?=m))"
-    + rb"|(q(?<=[ bm]q)q?+" + _DRESSED + rb"(?:(?:[ah]++[kp]{0,3} )?+q{1,2}+" + _DRESSED + rb"){2,}+)"
 )  # fmt: skip
+# Runs of fragments, one expression for each sign they begin with: it is found as quickly as one byte is. What
+# is dressed word by word is one too.
+_RUNS = tuple(
+    re.compile(run)
+    for run in (
+        b"b" + _OTHERS,
+        b"m" + _OTHERS,
+        rb"q((?<=[ bm]q)q?+" + _DRESSED + rb"(?:(?:[ah]++[kp]{0,3} )?+q{1,2}+" + _DRESSED + rb"){2,}+)",
+    )
+)
 # What stands for a mark: tags, addresses of links, numbers of notes and words, arrows and the like. Each way
 # begins with the sign it is about: so the next one is found as quickly as one of those signs is.
 _INLINE = (
     r"<(?:/?[a-z][^<>\n]{0,120}|!--[^<>]{0,80}--)>|\](?:\([^()\s]{0,200}\)|\[\w{0,9}\])|\[\^?[0-9]{1,3}\]|->|=>"
     r"|/(?<=\s/)(?=\s)|\+(?<=\s\+)(?=\s)|\.(?:(?<=\s[0-9]\.)|(?<=\s[0-9]{2}\.))(?=\s)|\.\.{1,3}(?=\s)"
 )
+# Without one of these none of them stands there.
+_INLINE_SIGNS = ("<", "[", ">", "/", "+", "..")
+_NUMBERED = b"dp "
 _OPENING = (
     r"(?:[ \t]*(?:[-*+>#|:]+|//+|--+|/\*+|\*/|[0-9]{1,3}[.):]|\(?[a-z]\)|\[[ x]\])(?=[ \t|]|\n)){0,4}[ \t]*"
     r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9:.,z]{5,16}[ \t]+(?:\[?[a-z]{4,7}\]?:?[ \t]+)?)?"
@@ -161,30 +177,37 @@ def _begin(stretch: _Stretch) -> int:
     return stretch.at
 
 
-def across(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Across | None:
+Worth = Callable[[int, int, bool], bool]
+"""Whether what stands in [low, high) may say something together; of dense runs more is asked."""
+
+
+def across(text: str, worth: Worth, *, known: bool) -> Across | None:
     """What of a view is to be read across its borders; None where it has none that matter.
 
-    Where words stand that rules are anchored in, and those that trigger shapes, is given in ascending order.
+    `known`: words stand in it by which rules are known. Without them marks around every letter matter alone.
     """
-    marked = text.count("<") + text.count('"') > len(text) // _FEW_MARKS
-    runs = list(_runs(text, anchors, triggers)) if anchors or triggers or marked else []
+    marked = known or text.count("<") + text.count('"') > len(text) // _FEW_MARKS
+    runs = list(_runs(text, worth)) if marked else []
     return Across(text, runs) if runs else None
 
 
-def _runs(text: str, anchors: Sequence[int], triggers: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+def _runs(text: str, worth: Worth) -> Iterator[tuple[int, int, int, int]]:
     """Where surroundings begin, where the first open border, where the last ends, where the surroundings."""
-    marked = compiled(_INLINE).sub(_as_mark, text)
-    signs = b"b" + narrow(marked).translate(_SIGNS) + b"b"
-    for match in _RUN.finditer(signs):
-        first, last = match.start() - 1, _MARKS.match(signs, match.end()).end() - 1  # type: ignore[union-attr]
-        low, high = first - _NEAR, last + _NEAR
+    signs = narrow(text).translate(_SIGNS)
+    if any(sign in text for sign in _INLINE_SIGNS) or _NUMBERED in signs:
+        signs = narrow(compiled(_INLINE).sub(_as_mark, text)).translate(_SIGNS)
+    signs = b"b" + signs + b"b"
+    found = chain.from_iterable(run.finditer(signs) for run in _RUNS)
+    behind = 0
+    for match in sorted(found, key=_place):
+        if match.end() <= behind:
+            continue
+        behind = match.end()
+        first, last = match.start() - 1, _MARKS.match(signs, behind).end() - 1  # type: ignore[union-attr]
         dense = bool(match.lastindex)
         # Marks around every word also part the words by which rules are known.
-        if not (
-            _any_between(anchors, low, high)
-            or (dense and _any_between(triggers, low, high))
-            or (dense and signs.count(_MARK, *match.span()) * _LETTERS_A_MARK >= last - first)
-        ):
+        parted = dense and signs.count(_MARK, *match.span()) * _LETTERS_A_MARK >= last - first
+        if not parted and not worth(first - _NEAR, last + _NEAR, dense):
             continue
         first = max(first, 0)
         if not text.isascii() and compiled(_SPACELESS).search(text, first, last):
@@ -200,10 +223,9 @@ _END, _MARK = ord("b"), ord("m")
 _MARKS = re.compile(rb"m*")
 
 
+def _place(match: re.Match[bytes]) -> tuple[int, int]:
+    return match.start(), -match.end()
+
+
 def _as_mark(match: re.Match[str]) -> str:
     return '"' * (match.end() - match.start())
-
-
-def _any_between(places: Sequence[int], low: int, high: int) -> bool:
-    at = bisect_left(places, low)
-    return at < len(places) and places[at] < high

@@ -47,7 +47,6 @@ def undressed(text: str) -> Iterator[Costume]:
         yield from _spelled(text)
     if "+" in text and ('" + "' in text or "' + '" in text):
         yield from _pieces(text)
-    yield from _lines(text)
 
 
 def _dressed(text: str) -> Iterator[Costume]:
@@ -161,20 +160,3 @@ def _pieces(text: str) -> Iterator[Costume]:
         mark = match[0][0]
         inside = compiled(rf"{mark}([^{mark}\n]+){mark}").findall(match[0][:_LONGEST])
         yield match.start(), match.end(), "".join(inside), "joined pieces"
-
-
-# One letter on each of ten lines, or one word in each of four list items.
-_ITEM = r"[ \t]{0,4}(?:[-*+]|\d{1,2}[.)])[ \t]{1,3}[\w']{1,16}[ \t]{0,2}"
-_LETTER = r"[ \t]{0,4}\S[ \t]{0,2}"
-_LETTERS_A_LINE = rf"(?:{_LETTER}\n(?:[ \t]{{0,4}}\n)?){{9,{_LONGEST}}}{_LETTER}(?!\S)"
-# Nearly every line of a text begins with a longer word and is passed over at once.
-_LINES = rf"\n(?![a-zA-Z]\w)(?:{_LETTERS_A_LINE}|(?:{_ITEM}\n){{3,60}}{_ITEM}(?![^\n]))"
-
-
-def _lines(text: str) -> Iterator[Costume]:
-    for match in compiled(_LINES).finditer("\n" + text):
-        words = compiled(r"(?:[-*+]|\d{1,2}[.)])[ \t]{1,3}([\w']+)").findall(match[0])
-        read, name = (
-            (" ".join(words), "one word") if len(words) > 3 else ("".join(match[0].split()), "one letter")
-        )
-        yield match.start(), match.end() - 1, read, name + " a line"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 from hermes.security.alphabets import undressed
@@ -70,12 +70,17 @@ _BELOW = r"(?:\s*(?<!\S)\S(?!\S)){8,}"
 _QP = r"=(?:[2-7][0-9A-F]|[CDE][0-9A-F]=[89AB][0-9A-F]|\n)"
 _QUOTED_PRINTABLE = rf"{_QP}(?:[ -<>-~]{{0,40}}{_QP}){{3,}}[ -<>-~]{{0,40}}"
 _UTF7 = r"\+A[A-Za-z0-9+/]{2,4000}-(?:[ -*,-~]{0,40}\+A[A-Za-z0-9+/]{2,400}-)*[ -*,-~]{0,40}"
-_ENTITIES = r"(?:&(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,24});){16,}"
+_ENTITY = r"&(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,24});"
+_ENTITIES = rf"{_ENTITY}(?:{_ENTITY}){{15,}}"  # what begins with a repeat is sought slowly
 _ENCODED_RUN = r"[A-Za-z0-9+/]{16}"
-_JOINED = re.compile(rb"[_+](?<=[A-Za-z][_+])[A-Za-z']+(?:[_+][A-Za-z']+){3,}")
+# One expression for each sign: the next one is found as quickly as one byte is.
+_JOINED = tuple(
+    re.compile(sign + rb"(?<=[A-Za-z].)[A-Za-z']+(?:[_+][A-Za-z']+){3,}") for sign in (b"_", rb"\+")
+)
 _WORD_BEFORE = r"[A-Za-z][A-Za-z']*$"
 _NO_JOINTS = str.maketrans("_+", "  ")
-_CAMEL = re.compile(rb"[A-Z][a-z]+(?:[A-Z][a-z]*){4,}")
+_CASES = _table(u=_UPPER, l=_UPPER.lower())
+_CAMEL = re.compile(rb"u(?<=lu)l*(?:ul*){3,}")
 _HYPHENS = re.compile(rb"-(?<=[a-z]-)[a-z]+[ ,.;\n]+(?:[A-Za-z]+[ ,.;\n]+){0,4}[A-Za-z]+-[a-z]+[ ,.;\n]")
 _LEET_LETTERS = str.maketrans("0134578@$!+|69", "oieastbasitigg")
 _MORSE = dict(
@@ -339,20 +344,24 @@ def _printable(run: str) -> str:
 
 def _run_together(text: str, data: bytes) -> Iterator[Disguise]:
     """Words that are joined by a sign, by a capital letter each, or parted by hyphens inside them."""
-    for match in _JOINED.finditer(data):
-        before = compiled(_WORD_BEFORE).search(text, max(0, match.start() - 24), match.start())
-        start = before.start() if before else match.start()
-        yield Disguise(
-            start, match.end(), text[start : match.end()].translate(_NO_JOINTS), "words run together"
-        )
-    for match in _CAMEL.finditer(data):
-        read = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[slice(*match.span())])
-        yield Disguise(*match.span(), read, "words run together")
+    for match in chain.from_iterable(joined.finditer(data) for joined in _JOINED):
+        start, end = _from_word(text, match)
+        yield Disguise(start, end, text[start:end].translate(_NO_JOINTS), "words run together")
+    for match in _CAMEL.finditer(data.translate(_CASES)):
+        start, end = _from_word(text, match)
+        read = compiled(r"(?<=[a-z])(?=[A-Z])").sub(" ", text[start:end])
+        yield Disguise(start, end, read, "words run together")
     for match in _HYPHENS.finditer(data):
         start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 200)
         stop = text.find("\n", match.end(), match.end() + 400)
         stop = min(len(text), match.end() + 400) if stop < 0 else stop
         yield Disguise(start, stop, re.sub(r"(?<=\w)-(?=\w)", "", text[start:stop]), "hyphens in words")
+
+
+def _from_word(text: str, match: re.Match[bytes]) -> tuple[int, int]:
+    """The span of a match with the word that stands before it."""
+    before = compiled(_WORD_BEFORE).search(text, max(0, match.start() - 24), match.start())
+    return before.start() if before else match.start(), match.end()
 
 
 def _leet(text: str, data: bytes) -> Iterator[Disguise]:

@@ -7,7 +7,7 @@ at the few hits in its reach. No rule quotes a sentence; fillers, synonyms and w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
 from itertools import pairwise
 from operator import or_
@@ -106,11 +106,15 @@ class Matcher:
         for low, high, inside in _around(text, anchors):
             begin, end = max(0, low - 1), high + 1
             said.effort.spend(_WINDOW + (end - begin) // _LETTERS_A_UNIT)
-            present = 0
-            for number in self._finder.present(text[begin:end]):
-                present |= self._held[number] if number in self._held else self._classes(number)
-            if any(_filled(rule.slots, present) for number in inside for rule in self._rules_of(number)):
+            if self.may_hold(text[begin:end], inside):
                 yield from self._passage(text, low, high, said)
+
+    def may_hold(self, passage: str, anchors: Iterable[int]) -> bool:
+        """Whether a passage has words for every slot of a rule that is anchored in one of these."""
+        present = 0
+        for number in self._finder.present(passage):
+            present |= self._held[number] if number in self._held else self._classes(number)
+        return any(_filled(rule.slots, present) for number in anchors for rule in self._rules_of(number))
 
     def _passage(self, text: str, low: int, high: int, said: Said) -> Iterator[Mark]:
         """Marks for a passage; of a long one block by block, what says nothing new only once."""

@@ -7,6 +7,7 @@ down.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
@@ -28,7 +29,8 @@ from hermes.security.shapes import Places, shapes
 from hermes.security.views import View
 
 _DEEPEST = 2
-_MARK, _PIECES, _READ, _UNSEEN = 50, 12, 80, 12
+# What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a run.
+_MARK, _PIECES, _READ, _UNSEEN, _GLANCE = 50, 12, 80, 12, 10
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
 # So much of one hidden stretch is told.
@@ -36,6 +38,8 @@ _STRETCH_SAYS = 200
 # Of so many signs that make one line only the first is of interest.
 _LINE = 14
 _SHOWN = 120
+# So far beside what is read across its borders may words stand that belong to it.
+_BESIDE = 50
 _TOO_DENSE = "so many places look like orders, or are hidden or disguised, that not all were read"
 # Families of what is said, where program text is no order; that of deeds is.
 _OF_WORDS = frozenset({"override", "role", "deception", "system_prompt"})
@@ -161,11 +165,25 @@ def _spoken_about(mark: Mark, context: Context) -> bool:
 
 def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: Effort) -> Iterator[Mark]:
     """Marks of what the structure of the text pulls apart; what stands in one piece was read before."""
-    anchors = [start for start, _ in survey.anchors]
-    reading = across(view.text, anchors, sorted(chain.from_iterable(survey.places.values())))
+    words = matcher()
+    posts: list[tuple[int, int | str]] = [*survey.anchors]
+    posts += ((start, trigger) for trigger, starts in survey.places.items() for start in starts)
+    posts.sort(key=_start)
+
+    def worth(low: int, high: int, dense: bool) -> bool:
+        first, last = (bisect_left(posts, at, key=_start) for at in (low, high))
+        near = {what for _, what in posts[first:last]}
+        anchors = [what for what in near if isinstance(what, int)]
+        passage = view.text[max(0, low - _BESIDE) : high + _BESIDE]
+        effort.spend(_GLANCE + len(passage) // 32)
+        if anchors and (hidden or words.may_hold(passage, anchors)):
+            return True
+        return dense and shapes().may_hold(passage, (what for what in near if isinstance(what, str)))
+
+    reading = across(view.text, worth, known=bool(posts))
     if not reading:
         return
-    text, words = reading.text, matcher()
+    text = reading.text
     effort.spend(_READ + len(text) // 32)
     there = _survey(text, effort)
     said = Said(effort, Counter())
@@ -184,6 +202,10 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
             )
             told = mark._replace(why=f"{mark.why}, read across what pulls it apart")
             yield _placed(told, view.start(pieces[0][0]), view.end(pieces[-1][1]), soft)
+
+
+def _start(post: tuple[int, int | str]) -> int:
+    return post[0]
 
 
 def _encoded(mark: Mark, start: int, end: int, reads: str, how: str) -> Mark:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import chain
 
@@ -58,6 +58,12 @@ class Shapes:
             reading = _Reading(rule, text, _thinned(starts) if len(starts) > _MANY else starts, effort)
             for match in reading.matches():
                 yield from _mark(rule.shape, text, match, hosts)
+
+    def may_hold(self, passage: str, triggers: Iterable[str]) -> bool:
+        """Whether a passage has what a shape of one of these triggers begins with, and what it needs."""
+        numbers = {number for trigger in triggers for number in self._by_trigger[trigger]}
+        shapes = (self._rules[number].shape for number in numbers)
+        return any(_any_in(shape.heads, passage) and _any_in(shape.needs, passage) for shape in shapes)
 
 
 class _Rule:
