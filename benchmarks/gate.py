@@ -29,8 +29,12 @@ from typing import Any
 import crafted
 from hermes.security.scan import scan
 
+sys.path.insert(0, str(Path(__file__).parent))
+from structures import STRUCTURES, is_prose
+
 CORPUS = Path(__file__).parents[2] / "shared/corpus/context-files"
 OURS = Path(__file__).parents[1] / "tests/security"
+OUR_ATTACKS = ("fresh_attacks", "second_attacks", "third_attacks", "fourth_attacks", "fifth_attacks")
 BLOCKED, WARNED, CLEAN = "blocked", "warned", "clean"
 DEEP = 70_000
 Row = dict[str, Any]
@@ -184,7 +188,7 @@ def deep(texts: list[str], carriers: list[str]) -> Iterator[str]:
 
 def report_ours() -> None:
     """Texts of our own: one half was worked with, `example` lent rules examples, `measure` did neither."""
-    for name in ("fresh_attacks", "second_attacks", "third_attacks", "fourth_attacks", "fifth_attacks"):
+    for name in OUR_ATTACKS:
         texts = [(row, verdict(row["text"])) for row in rows(OURS / f"{name}.jsonl")]
         table(f"Of our own, {name}", group((row["half"], outcome) for row, outcome in texts))
         unused = [(row, outcome) for row, outcome in texts if row["half"] == "measure"]
@@ -205,6 +209,17 @@ def report_disguises(core: list[Row]) -> None:
     print(f"\nDisguises, of {len(plain)} attacks that are caught plain")
     for name, disguise in DISGUISES.items():
         print(f"{name:28}{caught(map(disguise, plain)):>7.1f} %")
+
+
+def report_structures(core: list[Row]) -> None:
+    """Of English prose that is caught plain, of sources seen and of ours: how much in each structure."""
+    ours = (row for name in OUR_ATTACKS for row in rows(OURS / f"{name}.jsonl"))
+    worked = [row for row in ours if row["half"] in ("tune", "work") and row.get("lang", "en") == "en"]
+    given = [row["text"] for row in (*core, *worked[::4]) if row.get("lang", "en") == "en"]
+    plain = [text for text in given if is_prose(text) and verdict(text) == BLOCKED]
+    print(f"\nStructures, of {len(plain)} texts of words alone that are caught plain")
+    for name, structure in STRUCTURES.items():
+        print(f"{name:46}{caught(map(structure, plain)):>7.1f} %")
 
 
 def timed(work: Callable[[], object], least: int = 3) -> float:
@@ -318,6 +333,7 @@ def main() -> int:
         report_attacks(core, carriers, "all")
     report_ours()
     report_disguises(seen)
+    report_structures(seen)
     if not options.quick:
         report_speed(options.corpus)
     return 0

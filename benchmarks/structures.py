@@ -67,6 +67,13 @@ def _entities(text: str) -> str:
     return "".join(f"&#x{ord(c):x};" for c in text)
 
 
+def is_prose(text: str) -> bool:
+    """Whether a text is words alone: a command or a token is another when its signs are moved."""
+    if len(text) >= 600 or re.search(r"[{}<>\[\]|=$/\\`~_]|\.\w", text):
+        return False
+    return text.isascii() and sum(c.isalpha() or c == " " for c in text) > 0.93 * len(text)
+
+
 STRUCTURES: dict[str, Callable[[str], str]] = {
     "quotation marks around one word in three": lambda t: _every(t, 3, lambda w: f'"{w}"'),
     "quotation marks around two words in four": lambda t: " ".join(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import click
 
@@ -23,5 +24,6 @@ def print_json_line(value: object) -> None:
 
 def _to_text(value: object, indent: int | None) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    # What a terminal would obey, and the surrogates of a file name of any bytes, are written as escapes.
-    return text if plain_lines(text) == text else json.dumps(value, indent=indent)
+    # What a terminal would obey or cannot show, and surrogates of a file name of any bytes, become escapes.
+    safe = plain_lines(text) == text and (text.isascii() or sys.stdout.encoding.lower() == "utf-8")
+    return text if safe else json.dumps(value, indent=indent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 
 import click
@@ -10,7 +11,9 @@ import click
 from hermes.security.scan import Finding
 from hermes.text import many
 
+# So much of a line is shown before, in and behind what was found, where the screen has room for it.
 _BEFORE, _HIT, _AFTER = 32, 60, 24
+_ROOM, _BESIDE = _BEFORE + _HIT + _AFTER, 12
 _COLOURS = {"high": "red", "medium": "yellow", "low": "cyan"}
 SHOWN_AT_MOST = 25
 # Printable by Unicode's classes, yet nothing is seen: joiners, fillers, variation selectors.
@@ -60,9 +63,12 @@ def _excerpt(text: str, finding: Finding) -> list[str]:
     stop = min(max(finding.end, finding.start + 1), end)
     before, after = text[start : finding.start], text[stop:end]
     hit = text[finding.start : stop]
-    head = ("…" if len(before) > _BEFORE else "") + visible(before[-_BEFORE:])
-    middle = visible(hit[:_HIT]) + ("…" if len(hit) > _HIT else "")
-    tail = "" if len(hit) > _HIT else visible(after[:_AFTER]) + ("…" if len(after) > _AFTER else "")
+    room = min(_ROOM, shutil.get_terminal_size((_ROOM + _BESIDE, 24)).columns - _BESIDE)
+    most_before, most_hit, most_after = (max(1, most * room // _ROOM) for most in (_BEFORE, _HIT, _AFTER))
+    head = ("…" if len(before) > most_before else "") + visible(before[-most_before:])
+    middle = visible(hit[:most_hit]) + ("…" if len(hit) > most_hit else "")
+    tail = visible(after[:most_after]) + ("…" if len(after) > most_after else "")
+    tail = "" if len(hit) > most_hit else tail
     number = f"{finding.line:>6} | "
     colour = _COLOURS[finding.severity]
     caret = " " * _width(head) + click.style("^" * max(1, _width(middle)), fg=colour)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -15,11 +15,13 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"block": "error", "redact": "error", "warn": "warning", "accepted": "warning"}
 
 
-def sarif(results: Iterable[Scanned]) -> dict[str, Any]:
+def sarif(results: Sequence[Scanned]) -> dict[str, Any]:
     """A log with one run; what the owner accepted is in it, suppressed."""
     rules: dict[str, dict[str, Any]] = {}
-    found = []
+    found, unread = [], []
     for scanned in results:
+        if scanned.problem:
+            unread.append(_unread(scanned))
         for finding, done in zip(scanned.findings, scanned.done, strict=True):
             rules.setdefault(
                 finding.id,
@@ -37,8 +39,25 @@ def sarif(results: Iterable[Scanned]) -> dict[str, Any]:
         "rules": [rules[id_] for id_ in sorted(rules)],
         "properties": {"scanner": scanner_version()},
     }
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}
+    complete = all(scanned.outcome != "no path" for scanned in results)
+    invocation = {"executionSuccessful": complete, "toolExecutionNotifications": unread}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": found,
+    }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _unread(scanned: Scanned) -> dict[str, Any]:
+    place = {"physicalLocation": {"artifactLocation": {"uri": _uri(scanned.name)}}}
+    text = f"{visible(scanned.name)} was not read: {scanned.problem}"
+    return {"level": "warning", "message": {"text": text}, "locations": [place]}
+
+
+def _uri(name: str) -> str:
+    return quote(name.replace("\\", "/"), errors="surrogateescape")
 
 
 def _result(scanned: Scanned, finding: Finding, done: str) -> dict[str, Any]:
@@ -59,7 +78,7 @@ def _result(scanned: Scanned, finding: Finding, done: str) -> dict[str, Any]:
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": quote(scanned.name.replace("\\", "/"))},
+                    "artifactLocation": {"uri": _uri(scanned.name)},
                     "region": region,
                 }
             }

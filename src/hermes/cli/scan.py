@@ -56,7 +56,8 @@ def command(
     \b
     Exit codes: 0  nothing, or only warnings
                 1  something would be kept out of a prompt
-                2  a path cannot be read, or the options make no sense
+                2  a path cannot be read, or the options make no sense; other
+                   paths are looked at all the same
     """
     if as_json and as_sarif:
         raise click.UsageError("--json and --sarif exclude each other", ctx)
@@ -65,7 +66,7 @@ def command(
     keep_found(home.cache)
     policies = Policies.from_config(config.security.scan, trusted.digests, second_opinion(config, home))
     rules = Rules(home, policies, policy)
-    results = [scanned for path in paths for scanned in _scan(ctx, path, rules, everything)]
+    results = [scanned for path in paths for scanned in _scan(path, rules, everything)]
     if as_json:
         print_json(_as_json(results))
     elif as_sarif:
@@ -76,20 +77,28 @@ def command(
         _show(results)
     if not quiet:
         unread = (
-            Notice("warning", f"{visible(r.name)} was not read: {r.problem}") for r in results if r.problem
+            Notice("warning", f"{visible(r.name)} was not read: {r.problem}")
+            for r in results
+            if r.outcome == "not read"
         )
         failed = {notice.text: notice for r in results for notice in r.notices}
         show_notices((*config.notices, *trusted.notices, *unread, *failed.values()))
+    shut = [r for r in results if r.outcome == "no path"]
+    for scanned in shut:
+        name = visible(scanned.name) or "a path without a name"
+        click.echo(f"Error: {name} cannot be scanned: {scanned.problem}", err=True)
+    if shut:
+        ctx.exit(2)
     ctx.exit(1 if any(r.kept_out for r in results) else 0)
 
 
-def _scan(ctx: click.Context, path: str, rules: Rules, everything: bool) -> list[Scanned]:
+def _scan(path: str, rules: Rules, everything: bool) -> list[Scanned]:
     try:
         if path == "-":
             return [scan_bytes(STDIN, sys.stdin.buffer.read(), rules)]
         return list(scan_path(path, rules, everything=everything))
     except FileRefused as refused:
-        raise click.UsageError(f"{visible(path)} cannot be scanned: {refused}", ctx) from None
+        return [Scanned(path, "", "no path", problem=str(refused))]
 
 
 def _show(results: list[Scanned]) -> None:
@@ -101,10 +110,12 @@ def _show(results: list[Scanned]) -> None:
         if scanned.findings:
             click.echo(_verdict(scanned), color=colour)
             click.echo()
-    counted = Counter(scanned.outcome for scanned in results)
+    counted = Counter(scanned.outcome for scanned in results if scanned.outcome != "no path")
     parts = [f"{number} {outcome}" for outcome, number in sorted(counted.items())]
-    files = many(len(results), "file")
-    click.echo(f"{files} scanned: {', '.join(parts)}" if parts else "no file to scan there")
+    if parts:
+        click.echo(f"{many(counted.total(), 'file')} scanned: {', '.join(parts)}")
+    elif not results:
+        click.echo("no file to scan there")
 
 
 def _verdict(scanned: Scanned) -> str:
@@ -138,4 +149,5 @@ def _as_json(results: list[Scanned]) -> dict[str, object]:
                 **({"problem": scanned.problem} if scanned.problem else {}),
             }
         )
-    return {"scanner": scanner_version(), "ok": not any(r.kept_out for r in results), "files": files}
+    ok = not any(r.kept_out or r.outcome == "no path" for r in results)
+    return {"scanner": scanner_version(), "ok": ok, "files": files}

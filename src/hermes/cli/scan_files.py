@@ -17,7 +17,8 @@ from hermes.security.policy import STRICT, Policies, Policy
 from hermes.security.scan import Finding
 from hermes.text import decode
 
-Outcome = Literal["blocked", "redacted", "warned", "accepted", "clean", "not read"]
+Outcome = Literal["blocked", "redacted", "warned", "accepted", "clean", "not read", "no path"]
+"""`no path`: it was asked for and cannot be read; `not read`: a file below a folder that cannot."""
 PolicyName = Literal["project", "owner", "third_party", "strict"]
 POLICY_NAMES: tuple[PolicyName, ...] = get_args(PolicyName)
 

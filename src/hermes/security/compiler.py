@@ -37,7 +37,7 @@ _CODE = (
     "context.py", "decode.py", "effort.py", "expressions.py", "findings.py", "hidden.py", "hosts.py",
     "invisible.py", "literals.py", "manuals.py", "normalise.py", "phrases.py",
     "reading.py", "repeats.py", "scan.py",
-    "scouts.py", "shapes.py", "tables.json",
+    "scouts.py", "sentences.py", "shapes.py", "tables.json", "unshown.py", "wrapped.py",
 )  # fmt: skip
 _SHORTEST_HEAD = 2
 _Word = tuple[str, int, tuple[str, ...]]

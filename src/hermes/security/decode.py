@@ -396,6 +396,7 @@ _COMMON = (
     "system", "should", "please", "instead", "command", "memory", "account", "production", "approve",
     "security", "pretend", "respond", "output", "prompt", "rules", "their", "your", "with", "this", "that",
     "from", "must", "have", "anything", "before", "after", "which", "report", "never",
+    "when", "what", "then", "into", "them", "tell", "human", "text", "other", "again", "about",
 )  # fmt: skip
 
 

@@ -230,9 +230,10 @@ def _told(
         numbers = dict.fromkeys(_line(passage, f) for f in found[:_LINES_NAMED])
         more = f" and {len(found) - _LINES_NAMED} more" if len(found) > _LINES_NAMED else ""
         place = f"{'line' if len(numbers) == 1 else 'lines'} {', '.join(map(str, numbers))}{more}"
-        place = f"{name}, {place}" if any(numbers) else name
+        origin = _origin_at(passage, first)
+        place = f"{name}, {place}{_imported(origin)}" if any(numbers) else name
         text = f"{place}: {first.why} ({id_}){what}. It reads: {first.reads!r}"
-        notices.append(Notice(level, text, _origin_at(passage, first)))
+        notices.append(Notice(level, text, origin))
     return notices
 
 
@@ -242,7 +243,7 @@ def _block(passage: Passage, name: str, findings: tuple[Finding, ...]) -> Admitt
     first = findings[0]
     origin = _origin_at(passage, first)
     number = _line(passage, first)
-    place = f"line {number}" if number else "it"
+    place = f"line {number}{_imported(origin)}" if number else "it"
     text = (
         f"{name} was blocked: {place} looks like {first.id} ({first.why}); it reads: {first.reads!r}. "
         f"{_advice(origin)}"
@@ -250,6 +251,11 @@ def _block(passage: Passage, name: str, findings: tuple[Finding, ...]) -> Admitt
     source = Origin("block line", origin.path, origin.digest)
     blocked = Passage(line, (Span(0, len(line), source),), passage.notices)
     return Admitted(blocked.with_notes([Notice("error", text, origin)]), "blocked", findings)
+
+
+def _imported(origin: Origin) -> str:
+    """Whose line it is, where that is not the file that is named."""
+    return f" of {safe_name(origin.path)}, which it imports," if origin.kind == "import" else ""
 
 
 def _advice(origin: Origin) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hermes.security.expressions import compiled
 from hermes.security.normalise import ascii_lower
+from hermes.security.unshown import unshown
 
 # Comments are common in honest files, hidden elements with prose are not: the second is read more strictly.
 COMMENT, ELEMENT = 1, 2
@@ -21,6 +22,7 @@ _STYLE = (
 )
 _HIDING = (
     "style",
+    "color=",
     "hidden",
     "<details",
     "sr-only",
@@ -32,7 +34,7 @@ _HIDING = (
 )
 _CLASSES = r"sr-only|visually-hidden|screen-reader-text|d-none|offscreen|off-screen|invisible"
 _ATTRIBUTE = (
-    r"""\s(?:hidden(?=[\s=/]|$)|aria-hidden\s*=\s*["']?true"""
+    r"""\s(?:hidden(?=[\s=/]|$)|(?:text)?color\s*=\s*["']?(?:white|\#fff(?:fff)?|transparent)\b|aria-hidden\s*=\s*["']?true"""
     rf"""|class\s*=\s*["'][^"'<>]{{0,80}}?(?<![\w-])(?:{_CLASSES})(?![\w-]))"""
 )
 # A remark in angle brackets that nothing closes, "<scope / hidden findings>": so many bare words.
@@ -72,6 +74,8 @@ def regions(text: str) -> Iterator[Region]:
         lowered = ascii_lower(text)
         if any(word in lowered for word in _HIDING):
             yield from _elements(lowered, text)
+    for start, end, name in unshown(text):
+        yield Region(start, end, name, COMMENT)
 
 
 def _is_component(attributes: str, name: str) -> bool:

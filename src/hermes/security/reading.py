@@ -27,6 +27,7 @@ from hermes.security.repeats import shorten, told_again
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
 from hermes.security.views import View
+from hermes.security.wrapped import unwrapped
 
 _DEEPEST = 2
 # What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a run.
@@ -97,8 +98,11 @@ class _Reader:
         else:
             phrases = words.find(view.text, survey.anchors, said)
         context = Context(view.text)
+        unbroken, near = unwrapped(view.text, survey.places)
         found = chain(
-            ((mark, True) for mark in phrases), shapes().find(view.text, survey.places, self._effort)
+            ((mark, True) for mark in phrases),
+            shapes().find(view.text, survey.places, self._effort),
+            shapes().find(unbroken, near, self._effort) if near else (),
         )
         for mark, may_soften in found:
             if grave[mark.id] > _ENOUGH:
@@ -120,8 +124,6 @@ class _Reader:
                     yield _encoded(worst, first, last, worst.reads, how + " text")
 
     def _hidden(self, text: str, depth: int) -> Iterator[Mark]:
-        if "<" not in text and "](" not in text and "]:" not in text:
-            return
         telling: Counter[str] = Counter()
         for region in hidden.regions(text):
             if telling[region.id] > _ENOUGH:

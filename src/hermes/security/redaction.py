@@ -54,9 +54,10 @@ def _redaction(passage: Passage, lines: Lines, name: str) -> Passage:
     """The marker that stands for lines, with their place as its origin."""
     first, last = passage.line_at(lines.start), passage.line_at(max(lines.start, lines.end - 1))
     ids = ", ".join(dict.fromkeys(f.id for f in lines.findings))
-    where = f"{_where(first, last)} of {name}" if first else f"part of {name}"
-    marker = f"[REDACTED: {where} contained potential prompt injection ({ids})]"
     origin = passage.span_at(lines.start).origin
+    counted = first and origin.kind != "import"  # whose lines are not those of the file that is named
+    where = f"{_where(first, last)} of {name}" if counted else f"part of {name}"
+    marker = f"[REDACTED: {where} contained potential prompt injection ({ids})]"
     origin = Origin("redaction", origin.path, origin.digest, first, last, origin.trust)
     return Passage(marker, (Span(0, len(marker), origin, ("redacted",)),))
 
