@@ -1,7 +1,7 @@
-"""Whose program a command fetches: of what the text speaks of, or a stranger's.
+"""Whose host a command or an order names: one that the text speaks of, or a stranger's.
 
-A guide that pipes an installer into a shell names what it installs. An order to fetch and run something names
-its host in the command and nowhere else.
+A guide that pipes an installer into a shell names what it installs. An order to fetch and run something, or
+to send something away, names its host there and nowhere else.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _MOST = 40
 
 
 class Hosts:
-    """Which addresses in the commands of one text are those of what the text speaks of."""
+    """Which addresses in one text are those of what the text speaks of."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._known: dict[str, bool] = {}
 
     def named(self, command: str) -> bool:
-        """Whether the text speaks of the host or the path of a command anywhere but in addresses."""
+        """Whether the text speaks of the host of a command, or on shared hosts of the owner, in its prose."""
         found = compiled(_ADDRESS).search(command)
         if not found or compiled(_OWN).match(found[0]):
             return True

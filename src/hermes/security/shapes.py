@@ -286,13 +286,10 @@ def _mark(shape: Shape, text: str, match: re.Match[str], hosts: Hosts) -> Iterat
         if shape.id == "odd_host" and named:
             return
         if not named:
-            severity, why = "high", why + ", from a host that the text does not speak of"
+            severity, why = "high", why + "; the text speaks of that host nowhere else"
     yield Mark(shape.id, shape.family, severity, start, end, match[0], why), shape.mention
 
 
-_HOST = r"https?://(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|host\.|\[::1)"
-_DOMAIN = r"[\w-]+\.[\w-]+(?=[/:?]|$)"
-_ADDRESS = r"https?://[^\s\"'`|)>\\]{3,300}"
 _HOST = r"https?://([\w.-]{3,100})"
 _ADDRESS_VARIABLE = r"\s[\"']?\$\{?\w{0,30}(?:url|host|base|endpoint|api|server)\b"
 _VARIABLE = r"\$\{?(?:env:)?(\w{2,60})"
