@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hermes.security.expressions import compiled
@@ -94,6 +93,8 @@ _HEADING, _SAID = r"\n\s*#", r":\W{0,4}$"
 # A colon before a quotation mark says that words of somebody follow; not among so many borders.
 _SPOKEN = 3
 _LETTERS_A_MARK, _FEW_MARKS = 5, 24
+# So far around a place it is looked for runs; further where one comes so near to the end of that.
+_AROUND, _MARGIN, _FURTHER = 300, 150, 2_000
 _APART = "\n\n"
 
 
@@ -181,25 +182,49 @@ Worth = Callable[[int, int, bool], bool]
 """Whether what stands in [low, high) may say something together; of dense runs more is asked."""
 
 
-def across(text: str, worth: Worth, *, known: bool) -> Across | None:
+def across(text: str, places: Sequence[int], worth: Worth) -> Across | None:
     """What of a view is to be read across its borders; None where it has none that matter.
 
-    `known`: words stand in it by which rules are known. Without them marks around every letter matter alone.
+    At `places`, in ascending order, stand words by which rules are known. Far from them nothing matters but
+    marks around every letter.
     """
-    marked = known or text.count("<") + text.count('"') > len(text) // _FEW_MARKS
-    runs = list(_runs(text, worth)) if marked else []
+    marked = text.count("<") + text.count('"') > len(text) // _FEW_MARKS
+    around = [(0, len(text) + 2)] if marked else list(_surroundings(places, len(text) + 2))
+    runs = list(_runs(text, around, worth)) if around else []
     return Across(text, runs) if runs else None
 
 
-def _runs(text: str, worth: Worth) -> Iterator[tuple[int, int, int, int]]:
+def _surroundings(places: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
+    """Where it is looked for runs; what overlaps is one."""
+    low = high = 0
+    for place in places:
+        if place - _AROUND > high:
+            if high:
+                yield low, high
+            low = place - _AROUND
+        high = place + _AROUND
+    if high:
+        yield max(low, 0), min(high, size)
+
+
+def _matches(signs: bytes, around: Iterable[tuple[int, int]]) -> Iterator[re.Match[bytes]]:
+    """Runs around the places; where one comes near an end of its surroundings it is looked further."""
+    for low, high in around:
+        found = [match for run in _RUNS for match in run.finditer(signs, low, high)]
+        if any(match.start() < low + _MARGIN or match.end() > high - _MARGIN for match in found):
+            low, high = max(0, low - _FURTHER), high + _FURTHER
+            found = [match for run in _RUNS for match in run.finditer(signs, low, high)]
+        yield from sorted(found, key=_place)
+
+
+def _runs(text: str, around: Iterable[tuple[int, int]], worth: Worth) -> Iterator[tuple[int, int, int, int]]:
     """Where surroundings begin, where the first open border, where the last ends, where the surroundings."""
     signs = narrow(text).translate(_SIGNS)
     if any(sign in text for sign in _INLINE_SIGNS) or _NUMBERED in signs:
         signs = narrow(compiled(_INLINE).sub(_as_mark, text)).translate(_SIGNS)
     signs = b"b" + signs + b"b"
-    found = chain.from_iterable(run.finditer(signs) for run in _RUNS)
     behind = 0
-    for match in sorted(found, key=_place):
+    for match in _matches(signs, around):
         if match.end() <= behind:
             continue
         behind = match.end()

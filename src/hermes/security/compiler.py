@@ -40,6 +40,8 @@ _CODE = (
     "scouts.py", "sentences.py", "shapes.py", "tables.json", "unshown.py", "wrapped.py",
 )  # fmt: skip
 _SHORTEST_HEAD = 2
+# What asks for the end of a line, where classes of all other signs are left out.
+_ANY_BUT, _LINE_ENDS = r"\[\^(?:\\.|[^\]\\])*\]", r"\\n|\^|\$(?![\w({])"
 _Word = tuple[str, int, tuple[str, ...]]
 """What is searched for, its bounds, and, where that is several words, the words."""
 _Meanings = dict[_Word, dict[int, int]]
@@ -142,6 +144,7 @@ def _shape(rule: dict[str, Any], family: str) -> Shape:
     return Shape(
         rule["id"], family, rule["severity"], rule["why"], regex, triggers, needs,
         rule.get("mention", True), rule.get("unless", ""), rule.get("back", 0), _heads(regex),
+        bool(re.search(_LINE_ENDS, re.sub(_ANY_BUT, "", regex))),
     )  # fmt: skip
 
 

@@ -24,6 +24,8 @@ from hermes.security.sentences import negated, torn
 _WORD = 8
 _SPACELESS_WORD = 4
 _MOST_REACH = 130
+# The last word of a phrase may be so long.
+_WORD_AT_END = 40
 _BEFORE = 90
 _MOST_SETS = 10_000
 # Among so many words, one that stood in the same surroundings in vain is not tried again.
@@ -86,6 +88,7 @@ class Matcher:
         self._held: dict[int, int] = {}
         self._sets: dict[tuple[int, int], Rules] = {}
         self._anchored: dict[int, list[Phrase]] = {}
+        self._reach: dict[int, int] = {}
 
     @cached_property
     def _words(self) -> Words:
@@ -103,7 +106,7 @@ class Matcher:
 
     def find(self, text: str, anchors: list[tuple[int, int]], said: Said) -> Iterator[Mark]:
         """Marks for a view, from where anchors begin in it and their numbers: all else is left unread."""
-        for low, high, inside in _around(text, anchors):
+        for low, high, inside in self._around(text, anchors):
             begin, end = max(0, low - 1), high + 1
             said.effort.spend(_WINDOW + (end - begin) // _LETTERS_A_UNIT)
             if self.may_hold(text[begin:end], inside):
@@ -130,6 +133,32 @@ class Matcher:
             yield from marks
             if words and not marks:
                 heard.add(words)
+
+    def _around(self, text: str, anchors: list[tuple[int, int]]) -> Iterator[tuple[int, int, set[int]]]:
+        """The passages around anchors as far as their rules may reach, with their anchors; close ones are one."""
+        low, last, stop = -1, 0, 0
+        inside: set[int] = set()
+        for at, number in anchors:
+            reach = self._reach[number] if number in self._reach else self._reach_of(number)
+            if low < 0 or at - last > _BESIDE:
+                begin = _before(text, at, reach)
+                if low >= 0 and begin > stop:
+                    yield low, stop, inside
+                    low = -1
+                if low < 0:
+                    low, stop, inside = begin, 0, set()
+            else:
+                low = min(low, _before(text, at, reach))
+            last, stop = at, max(stop, _behind(text, at, reach + _WORD_AT_END))
+            inside.add(number)
+        if low >= 0:
+            yield low, stop, inside
+
+    def _reach_of(self, number: int) -> int:
+        """How far from an anchor a word of its rules may begin."""
+        spans = (rule.span for rule in self._rules_of(number))
+        reach = self._reach[number] = min(_MOST_REACH, max(spans, default=0) * _WORD)
+        return reach
 
     def _rules_of(self, number: int) -> list[Phrase]:
         """The rules that are anchored in a scout."""
@@ -285,42 +314,24 @@ def _filled(slots: tuple[int, ...], present: int) -> bool:
     return True
 
 
-def _around(text: str, anchors: list[tuple[int, int]]) -> Iterator[tuple[int, int, set[int]]]:
-    """The passages around anchors as far as a phrase may reach, with their anchors; close ones are one."""
-    low = high = -1
-    inside: set[int] = set()
-    for at, number in anchors:
-        if low < 0 or at - high > _BESIDE:
-            begin = _before(text, at)
-            if low >= 0 and begin > (stop := _behind(text, high)):
-                yield low, stop, inside
-                low = -1
-            if low < 0:
-                low, inside = begin, set()
-        high = at
-        inside.add(number)
-    if low >= 0:
-        yield low, _behind(text, high), inside
-
-
 # Over these no phrase reaches, see `sentences.torn`, so that a passage may end there.
 _SEPARATORS = ("\n\n", "\n- ", '"', "|")
 # Words so close are in one passage, whatever stands between.
 _BESIDE = 30
 
 
-def _before(text: str, at: int) -> int:
+def _before(text: str, at: int, reach: int) -> int:
     """Where the passage around a word begins."""
-    low = max(0, at - _MOST_REACH)
+    low = max(0, at - reach)
     for separator in _SEPARATORS:
         if (found := text.rfind(separator, low, at)) >= 0:
             low = found + len(separator)
     return low
 
 
-def _behind(text: str, at: int) -> int:
+def _behind(text: str, at: int, reach: int) -> int:
     """Where the passage around a word ends."""
-    high = min(len(text), at + _MOST_REACH)
+    high = min(len(text), at + reach)
     for separator in _SEPARATORS:
         if (found := text.find(separator, at, high)) >= 0:
             high = found

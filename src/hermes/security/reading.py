@@ -27,7 +27,6 @@ from hermes.security.repeats import shorten, told_again
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
 from hermes.security.views import View
-from hermes.security.wrapped import unwrapped
 
 _DEEPEST = 2
 # What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a run.
@@ -98,11 +97,8 @@ class _Reader:
         else:
             phrases = words.find(view.text, survey.anchors, said)
         context = Context(view.text)
-        unbroken, near = unwrapped(view.text, survey.places)
         found = chain(
-            ((mark, True) for mark in phrases),
-            shapes().find(view.text, survey.places, self._effort),
-            shapes().find(unbroken, near, self._effort) if near else (),
+            ((mark, True) for mark in phrases), shapes().find(view.text, survey.places, self._effort)
         )
         for mark, may_soften in found:
             if grave[mark.id] > _ENOUGH:
@@ -174,6 +170,8 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
 
     def worth(low: int, high: int, dense: bool) -> bool:
         first, last = (bisect_left(posts, at, key=_start) for at in (low, high))
+        if first == last:
+            return False
         near = {what for _, what in posts[first:last]}
         anchors = [what for what in near if isinstance(what, int)]
         passage = view.text[max(0, low - _BESIDE) : high + _BESIDE]
@@ -182,7 +180,7 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
             return True
         return dense and shapes().may_hold(passage, (what for what in near if isinstance(what, str)))
 
-    reading = across(view.text, worth, known=bool(posts))
+    reading = across(view.text, [start for start, _ in posts], worth)
     if not reading:
         return
     text = reading.text

@@ -43,7 +43,8 @@ class Shape(NamedTuple):
     """A bounded expression, tried where one of its triggers stands and, if it names any, a need is near.
 
     With `back` it may begin that many letters before the trigger, with one of `heads` where those are known;
-    `unless` must not stand before it; `mention` says whether being spoken about makes it less grave.
+    `unless` must not stand before it; `mention` says whether being spoken about makes it less grave; `lines`,
+    whether the ends of lines matter to it. Where they do not a sentence goes on behind one.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Shape(NamedTuple):
     unless: str
     back: int
     heads: tuple[str, ...]
+    lines: bool
 
 
 class Rules(NamedTuple):
@@ -107,7 +109,7 @@ def load() -> Rules:
             Phrase._make((*row[:4], tuple(row[4]), *row[5:-1], tuple(row[-1]))) for row in data["phrases"]
         ),
         shapes=tuple(
-            Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:10], tuple(row[10])))
+            Shape._make((*row[:5], tuple(row[5]), tuple(row[6]), *row[7:10], tuple(row[10]), row[11]))
             for row in data["shapes"]
         ),
         scouts=Keyed(*data["scouts"]),

@@ -13,6 +13,7 @@ from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
 from hermes.security.hosts import Hosts
 from hermes.security.rulebook import Shape, load
+from hermes.security.wrapped import unwrapped
 
 Places = dict[str, list[int]]
 """Where each trigger stands, in ascending order."""
@@ -48,6 +49,7 @@ class Shapes:
         """Marks for triggers at places of the view, each with whether its context may soften it."""
         triggers: dict[int, list[list[int]]] = {}
         hosts = Hosts(text)
+        unbroken = unwrapped(text) if places else text
         for trigger, starts in places.items():
             for number in self._by_trigger[trigger]:
                 triggers.setdefault(number, []).append(starts)
@@ -55,7 +57,8 @@ class Shapes:
             starts = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
             rule = self._rules[number]
             effort.spend(len(starts) * (1 + (len(starts) > _MANY)))
-            reading = _Reading(rule, text, _thinned(starts) if len(starts) > _MANY else starts, effort)
+            written = text if rule.shape.lines else unbroken
+            reading = _Reading(rule, written, _thinned(starts) if len(starts) > _MANY else starts, effort)
             for match in reading.matches():
                 yield from _mark(rule.shape, text, match, hosts)
 
