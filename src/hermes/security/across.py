@@ -52,11 +52,11 @@ _MORE = rb"(?:[ hk]{0,12}+[bm]++)*+"
 _BETWEEN = rb"[bm]++" + _MORE
 # Borders in a row are tried as one, not each of them again.
 _FIRST = b"".join(rb"(?<![bm][ hk]{%d}.)" % size for size in range(13))
-# Most lines are longer than any fragment and are passed over at once.
-_SHORT = rb"(?=[^bmc]{0,72}+[bm])"
+# Most lines are longer than any fragment, or the next one is; they are passed over at once.
+_SHORT = rb"(?=[^bmc]{0,72}+(?:m|b[ hkbm]*+[^bmc]{1,72}+[bm]))"
 _OTHERS = (
     _SHORT + _FIRST + rb"[bm]*+" + _MORE
-    + _SHORT + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
+    + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
     + rb"((?:" + _BETWEEN + _FRAGMENT + rb"){1,40}+)?|(?<=m)" + _FRAGMENT + rb"(?=m))"
 )  # fmt: skip
 # Runs of fragments, one expression for each sign they begin with: it is found as quickly as one byte is. What
@@ -211,7 +211,8 @@ def _matches(signs: bytes, around: Iterable[tuple[int, int]]) -> Iterator[re.Mat
     """Runs around the places; where one comes near an end of its surroundings it is looked further."""
     for low, high in around:
         found = [match for run in _RUNS for match in run.finditer(signs, low, high)]
-        if any(match.start() < low + _MARGIN or match.end() > high - _MARGIN for match in found):
+        left, right = low and low + _MARGIN, high - _MARGIN if high < len(signs) else high
+        if any(match.start() < left or match.end() > right for match in found):
             low, high = max(0, low - _FURTHER), high + _FURTHER
             found = [match for run in _RUNS for match in run.finditer(signs, low, high)]
         yield from sorted(found, key=_place)

@@ -40,6 +40,8 @@ _CODE = (
     "scouts.py", "sentences.py", "shapes.py", "tables.json", "unshown.py", "wrapped.py",
 )  # fmt: skip
 _SHORTEST_HEAD = 2
+# A telltale word of no more letters may begin an honest one, and counts as a whole word alone.
+_OF_ITS_OWN = 6
 # What asks for the end of a line, where classes of all other signs are left out.
 _ANY_BUT, _LINE_ENDS = r"\[\^(?:\\.|[^\]\\])*\]", r"\\n|\^|\$(?![\w({])"
 _Word = tuple[str, int, tuple[str, ...]]
@@ -234,7 +236,10 @@ def _scouts(meanings: _Meanings, anchors: int, triggers: list[str]) -> dict[str,
         for trigger in sorted(set(triggers))
         if trigger[0].isalpha()
     }
-    riddles = {(shown, STARTS): how for shown, how in telltales().items()}
+    riddles = {
+        (shown, STARTS if len(shown) > _OF_ITS_OWN else STARTS | ENDS): how
+        for shown, how in telltales().items()
+    }
     signposts = sorted({*named, *riddles})
     size = len(chosen)
     return {

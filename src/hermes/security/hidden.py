@@ -9,8 +9,9 @@ from hermes.security.expressions import compiled
 from hermes.security.normalise import ascii_lower
 from hermes.security.unshown import unshown
 
-# Comments are common in honest files, hidden elements with prose are not: the second is read more strictly.
-COMMENT, ELEMENT = 1, 2
+# Attributes and comments of templates are common in honest files and speak of much, comments of a page less,
+# hidden elements with prose are rare: the rarer, the more strictly it is read.
+UNSHOWN, COMMENT, ELEMENT = 1, 2, 3
 _MOST = 20_000
 # What stands behind one of these and is never closed names a comment, and is shown.
 _QUOTES = "'\"`"
@@ -75,7 +76,7 @@ def regions(text: str) -> Iterator[Region]:
         if any(word in lowered for word in _HIDING):
             yield from _elements(lowered, text)
     for start, end, name in unshown(text):
-        yield Region(start, end, name, COMMENT)
+        yield Region(start, end, name, UNSHOWN)
 
 
 def _is_component(attributes: str, name: str) -> bool:

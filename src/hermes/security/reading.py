@@ -89,6 +89,7 @@ class _Reader:
         survey = _survey(view.text, self._effort)
         self._effort.spend(len(survey.anchors) + sum(map(len, survey.places.values())))
         grave: Counter[str] = Counter()
+        told: dict[str, int] = {}
         said = Said(self._effort, grave)
         if joined:
             phrases = words.find_joined(view.text, hidden, said)
@@ -107,7 +108,9 @@ class _Reader:
             start = view.start(mark.start)
             about = crossed(text, start) or _spoken_about(mark, context)
             soft = may_soften and not hidden and about
-            grave[mark.id] += not soft
+            if not soft and told.get(mark.id) != start:  # rules that find the same in one place are one
+                grave[mark.id] += 1
+                told[mark.id] = start
             yield _placed(mark, start, view.end(mark.end), soft)
         if not joined:
             yield from _across(view, survey, context, hidden, self._effort)
@@ -133,7 +136,8 @@ class _Reader:
 
     def _disguised(self, text: str, depth: int) -> Iterator[Mark]:
         for disguise in disguises(text):
-            if mark := self._grave(disguise.text, depth + 1, disguise.joined):
+            mark = self._grave(disguise.text, depth + 1, disguise.joined)
+            if mark and (disguise.how != "hyphens in words" or mark.family in _OF_WORDS):
                 yield _encoded(mark, disguise.start, disguise.end, disguise.text, disguise.how)
 
     def _stretch(self, text: str, depth: int, hidden: int) -> list[Mark]:
