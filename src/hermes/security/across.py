@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from hermes.security.expressions import compiled
@@ -53,7 +54,8 @@ _BETWEEN = rb"[bm]++" + _MORE
 # Borders in a row are tried as one, not each of them again.
 _FIRST = b"".join(rb"(?<![bm][ hk]{%d}.)" % size for size in range(13))
 # Most lines are longer than any fragment, or the next one is; they are passed over at once.
-_SHORT = rb"(?=[^bmc]{0,72}+(?:m|b[ hkbm]*+[^bmc]{1,72}+[bm]))"
+_FEW = rb"(?: *+[^bmc ]{1,60}+){1,7}+ *+"
+_SHORT = rb"(?=(?:" + _FEW + rb")?+(?:m|b[ hkbm]*+" + _FEW + rb"[bm]))"
 _OTHERS = (
     _SHORT + _FIRST + rb"[bm]*+" + _MORE
     + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
@@ -95,6 +97,10 @@ _SPOKEN = 3
 _LETTERS_A_MARK, _FEW_MARKS = 5, 24
 # So far around a place it is looked for runs; further where one comes so near to the end of that.
 _AROUND, _MARGIN, _FURTHER = 300, 150, 2_000
+# So near to a place a fragment must stand, or a word between marks that dress it.
+_SIGHT = 60
+_SHORT_ONE = re.compile(rb"b[ hkb]*+" + _FEW + rb"(?=b)")
+_DRESSED_ONE = re.compile(rb"q(?<=[ bm]q)q?+[ah]++[kp]?q")
 _APART = "\n\n"
 
 
@@ -182,48 +188,74 @@ Worth = Callable[[int, int, bool], bool]
 """Whether what stands in [low, high) may say something together; of dense runs more is asked."""
 
 
-def across(text: str, places: Sequence[int], worth: Worth) -> Across | None:
+def across(text: str, anchors: Sequence[int], triggers: Sequence[int], worth: Worth) -> Across | None:
     """What of a view is to be read across its borders; None where it has none that matter.
 
-    At `places`, in ascending order, stand words by which rules are known. Far from them nothing matters but
-    marks around every letter.
+    Where words stand by which phrases are known, and shapes, is given in ascending order. Far from them
+    nothing matters but marks around every letter.
     """
     marked = text.count("<") + text.count('"') > len(text) // _FEW_MARKS
-    around = [(0, len(text) + 2)] if marked else list(_surroundings(places, len(text) + 2))
-    runs = list(_runs(text, around, worth)) if around else []
+    if not (anchors or triggers or marked):
+        return None
+    signs = _signs(text)
+    around = [(0, len(signs))] if marked else _surroundings(signs, anchors, triggers)
+    runs = list(_runs(text, signs, around, worth))
     return Across(text, runs) if runs else None
 
 
-def _surroundings(places: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
-    """Where it is looked for runs; what overlaps is one."""
+def _signs(text: str) -> bytes:
+    signs = narrow(text).translate(_SIGNS)
+    if any(sign in text for sign in _INLINE_SIGNS) or _NUMBERED in signs:
+        signs = narrow(compiled(_INLINE).sub(_as_mark, text)).translate(_SIGNS)
+    return b"b" + signs + b"b"
+
+
+def _surroundings(signs: bytes, anchors: Sequence[int], triggers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where it is looked for runs: around words that have a fragment beside them, for shapes two in a row."""
+    alike = signs.replace(b"m", b"b")  # one sign is looked for much more quickly than one of two
+    ones = [match.span() for match in _SHORT_ONE.finditer(alike)]
+    twos = [(one[0], other[1]) for one, other in pairwise(ones) if one[1] == other[0]]
+    dressed = [match.span() for match in _DRESSED_ONE.finditer(signs)]
+    places = [*_beside(anchors, [*ones, *dressed]), *_beside(triggers, [*twos, *dressed])]
     low = high = 0
-    for place in places:
+    for place in sorted(places):
         if place - _AROUND > high:
             if high:
                 yield low, high
             low = place - _AROUND
         high = place + _AROUND
     if high:
-        yield max(low, 0), min(high, size)
+        yield max(low, 0), min(high, len(signs))
+
+
+def _beside(places: Sequence[int], spans: list[tuple[int, int]]) -> Iterator[int]:
+    """Those of the places that have one of the spans near."""
+    spans.sort()
+    furthest = list(accumulate((end for _, end in spans), max))
+    for place in places:
+        at = bisect_right(spans, (place + _SIGHT,)) - 1
+        if at >= 0 and furthest[at] >= place - _SIGHT:
+            yield place
 
 
 def _matches(signs: bytes, around: Iterable[tuple[int, int]]) -> Iterator[re.Match[bytes]]:
     """Runs around the places; where one comes near an end of its surroundings it is looked further."""
     for low, high in around:
-        found = [match for run in _RUNS for match in run.finditer(signs, low, high)]
+        found = _matches_in(signs, low, high)
         left, right = low and low + _MARGIN, high - _MARGIN if high < len(signs) else high
         if any(match.start() < left or match.end() > right for match in found):
-            low, high = max(0, low - _FURTHER), high + _FURTHER
-            found = [match for run in _RUNS for match in run.finditer(signs, low, high)]
+            found = _matches_in(signs, max(0, low - _FURTHER), high + _FURTHER)
         yield from sorted(found, key=_place)
 
 
-def _runs(text: str, around: Iterable[tuple[int, int]], worth: Worth) -> Iterator[tuple[int, int, int, int]]:
+def _matches_in(signs: bytes, low: int, high: int) -> list[re.Match[bytes]]:
+    return [match for run in _RUNS for match in run.finditer(signs, low, high)]
+
+
+def _runs(
+    text: str, signs: bytes, around: Iterable[tuple[int, int]], worth: Worth
+) -> Iterator[tuple[int, int, int, int]]:
     """Where surroundings begin, where the first open border, where the last ends, where the surroundings."""
-    signs = narrow(text).translate(_SIGNS)
-    if any(sign in text for sign in _INLINE_SIGNS) or _NUMBERED in signs:
-        signs = narrow(compiled(_INLINE).sub(_as_mark, text)).translate(_SIGNS)
-    signs = b"b" + signs + b"b"
     behind = 0
     for match in _matches(signs, around):
         if match.end() <= behind:

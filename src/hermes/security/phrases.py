@@ -135,7 +135,7 @@ class Matcher:
                 heard.add(words)
 
     def _around(self, text: str, anchors: list[tuple[int, int]]) -> Iterator[tuple[int, int, set[int]]]:
-        """The passages around anchors as far as their rules may reach, with their anchors; close ones are one."""
+        """The passages around anchors as far as their rules reach, with their anchors; close ones are one."""
         low, last, stop = -1, 0, 0
         inside: set[int] = set()
         for at, number in anchors:

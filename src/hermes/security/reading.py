@@ -184,7 +184,9 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
             return True
         return dense and shapes().may_hold(passage, (what for what in near if isinstance(what, str)))
 
-    reading = across(view.text, [start for start, _ in posts], worth)
+    anchors = [start for start, _ in survey.anchors]
+    triggers = sorted(chain.from_iterable(survey.places.values()))
+    reading = across(view.text, anchors, triggers, worth)
     if not reading:
         return
     text = reading.text
