@@ -77,7 +77,7 @@ def command(
         _show(results)
     if not quiet:
         unread = (
-            Notice("warning", f"{visible(r.name)} was not read: {r.problem}")
+            Notice("warning", f"{visible(r.name)} was not read: {visible(r.problem)}")
             for r in results
             if r.outcome == "not read"
         )
@@ -86,7 +86,7 @@ def command(
     shut = [r for r in results if r.outcome == "no path"]
     for scanned in shut:
         name = visible(scanned.name) or "a path without a name"
-        click.echo(f"Error: {name} cannot be scanned: {scanned.problem}", err=True)
+        click.echo(f"Error: {name} cannot be scanned: {visible(scanned.problem)}", err=True)
     if shut:
         ctx.exit(2)
     ctx.exit(1 if any(r.kept_out for r in results) else 0)
