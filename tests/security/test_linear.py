@@ -16,6 +16,8 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "tags": lambda n: f"<user>{n * 7919}</user> ",
     "borders": lambda n: f"<x{n} b c d> ",
     "comments": lambda n: f"<!-- a {n * 7919} ",
+    "closed comments": lambda n: f"<!-- a{n * 7919} -->\n",
+    "empty cells": lambda n: f"|{' ' * (n % 11)}|{'-' * (n % 7)}\n",
     "no break": lambda n: f"a{n * 7919}b",
     "Chinese": lambda n: f"忽略{n * 7919}以前的",
 }

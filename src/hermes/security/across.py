@@ -55,7 +55,7 @@ _BETWEEN = rb"[bm]++" + _MORE
 _FIRST = b"".join(rb"(?<![bm][ hk]{%d}.)" % size for size in range(13))
 # Most lines are longer than any fragment, or the next one is; they are passed over at once.
 _FEW = rb"(?: *+[^bmc ]{1,60}+){1,7}+ *+"
-_SHORT = rb"(?=(?:" + _FEW + rb")?+(?:m|b[ hkbm]*+" + _FEW + rb"[bm]))"
+_SHORT = rb"(?=(?:" + _FEW + rb")?+(?:m|b[ hkbm]{0,200}+" + _FEW + rb"[bm]))"
 _OTHERS = (
     _SHORT + _FIRST + rb"[bm]*+" + _MORE
     + rb"(?:" + _FRAGMENT + _BETWEEN + _FRAGMENT
@@ -99,7 +99,7 @@ _LETTERS_A_MARK, _FEW_MARKS = 5, 24
 _AROUND, _MARGIN, _FURTHER = 300, 150, 2_000
 # So near to a place a fragment must stand, or a word between marks that dress it.
 _SIGHT = 60
-_SHORT_ONE = re.compile(rb"b[ hkb]*+" + _FEW + rb"(?=b)")
+_SHORT_ONE = re.compile(rb"b[ hkb]{0,64}+" + _FEW + rb"(?=b)")
 _DRESSED_ONE = re.compile(rb"q(?<=[ bm]q)q?+[ah]++[kp]?q")
 _APART = "\n\n"
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
-from itertools import pairwise
 from operator import or_
 
 from hermes.security.effort import Effort
 from hermes.security.expressions import compiled
 from hermes.security.findings import Mark
+from hermes.security.fitting import CLASSES, END, LANGUAGES, START, Hit, in_any_order, in_order, tied
 from hermes.security.literals import Finder, Literals
 from hermes.security.rulebook import Meaning, Phrase, Words, load, words
 from hermes.security.scouts import Scouts
@@ -32,8 +32,6 @@ _MOST_SETS = 10_000
 _CROWD, _SEEN = 200, 180
 # Passages longer than two blocks are read in blocks, with so much of what is around each.
 _BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
-# A noun and the word that tells which are so few letters apart.
-_SIDE_BY_SIDE = 24
 # A text in which one kind is found so often has said it.
 _ENOUGH = 60
 # What is spent on a passage, on its letters, on a rule tried at a word.
@@ -42,10 +40,7 @@ _WINDOW, _LETTERS_A_UNIT, _TRY = 14, 24, 5
 _MARKS = 5
 
 
-Hit = tuple[int, int, int, int]
-"""A word of the lexicon in the view: start, end, its classes and its languages, both as bit sets."""
 Rules = tuple[tuple[Phrase, int], ...]
-_START, _END, _CLASSES, _LANGUAGES = range(4)
 
 
 class Said:
@@ -128,7 +123,7 @@ class Matcher:
             if words and words in heard:
                 continue
             around = self._hits(text, max(0, left - 1), right + 1)
-            hits = [h for h in around if left <= h[_START] < end and h[_END] <= high]
+            hits = [h for h in around if left <= h[START] < end and h[END] <= high]
             marks = list(self._marks(text, low, hits, 0, False, said, begin))
             yield from marks
             if words and not marks:
@@ -189,7 +184,7 @@ class Matcher:
     ) -> Iterator[Mark]:
         """Marks for the hits of a passage that begins at `start`; those before `fresh` are only company."""
         said.effort.spend(len(hits))
-        rules = self._rules_for(reduce(or_, (hit[_CLASSES] for hit in hits), 0), hidden)
+        rules = self._rules_for(reduce(or_, (hit[CLASSES] for hit in hits), 0), hidden)
         rules = said.without_enough(rules)
         open_slots = reduce(or_, (slots for _, slots in rules), 0)
         first = 0
@@ -197,7 +192,7 @@ class Matcher:
         for last, (at, end_of_word, held, _) in enumerate(hits):
             if not held & open_slots or at < fresh:
                 continue
-            while hits[first][_START] < at - _MOST_REACH:
+            while hits[first][START] < at - _MOST_REACH:
                 first += 1
             around = None
             if len(hits) > _CROWD and at - _SEEN > start:
@@ -211,13 +206,13 @@ class Matcher:
                 if at < said.behind.get(id(rule), 0):
                     around = None
                     continue
-                near = near or reduce(or_, [hit[_CLASSES] for hit in hits[first : last + 1]])
+                near = near or reduce(or_, [hit[CLASSES] for hit in hits[first : last + 1]])
                 if not _filled(rule.slots, near):
                     continue
                 tried += _TRY
                 chosen = self._fit(rule, hits, first, last)
                 if chosen and self._stands(rule, text, chosen, joined):
-                    begin, stop = chosen[0][_START], _word_end(text, max(hit[_END] for hit in chosen))
+                    begin, stop = chosen[0][START], _word_end(text, max(hit[END] for hit in chosen))
                     said.behind[id(rule)] = stop
                     around = None
                     yield Mark(rule.id, rule.family, rule.severity, begin, stop, text[begin:stop], rule.why)
@@ -266,29 +261,29 @@ class Matcher:
     def _fit(self, rule: Phrase, hits: Sequence[Hit], first: int, last: int) -> list[Hit]:
         """Hits that fill all slots with `last` among them, in one language and within the span; or none."""
         newest = hits[last]
-        span = rule.span * (_WORD if newest[_LANGUAGES] & ~self._spaceless else _SPACELESS_WORD)
-        low, edge = last, newest[_START] - span
-        while low > first and hits[low - 1][_START] >= edge:
+        span = rule.span * (_WORD if newest[LANGUAGES] & ~self._spaceless else _SPACELESS_WORD)
+        low, edge = last, newest[START] - span
+        while low > first and hits[low - 1][START] >= edge:
             low -= 1
         near = hits[low:last]
         if rule.ordered:
-            return _in_order(rule.slots, near, newest)
+            return in_order(rule.slots, near, newest)
         for own, slot in enumerate(rule.slots):
-            if newest[_CLASSES] & slot:
-                chosen = _in_any_order([*rule.slots[:own], *rule.slots[own + 1 :]], near, newest)
+            if newest[CLASSES] & slot:
+                chosen = in_any_order([*rule.slots[:own], *rule.slots[own + 1 :]], near, newest)
                 if chosen:
                     return chosen
         return []
 
     def _stands(self, rule: Phrase, text: str, chosen: list[Hit], joined: bool) -> bool:
-        start, end = chosen[0][_START], max(hit[_END] for hit in chosen)
-        if rule.tied and not _tied(rule, chosen):
+        start, end = chosen[0][START], max(hit[END] for hit in chosen)
+        if rule.tied and not tied(rule, chosen):
             return False
         if rule.before and not compiled(rule.before).search(text, max(0, start - _BEFORE), start):
             return False
         if rule.after and not compiled(rule.after).match(text, _word_end(text, end)):
             return False
-        if rule.close and not compiled(rule.close).fullmatch(text, chosen[0][_END], chosen[1][_START]):
+        if rule.close and not compiled(rule.close).fullmatch(text, chosen[0][END], chosen[1][START]):
             return False
         if not joined and torn(text[start:end]):
             return False
@@ -356,66 +351,6 @@ def _word_end(text: str, at: int) -> int:
     while at < limit and text[at].isalpha() and text[at].isascii():
         at += 1
     return at
-
-
-def _in_order(slots: tuple[int, ...], near: Sequence[Hit], newest: Hit) -> list[Hit]:
-    """The nearest hits before `newest` that fill the slots one after the other."""
-    if not newest[_CLASSES] & slots[-1]:
-        return []
-    chosen, languages, at = [newest], newest[_LANGUAGES], len(near) - 1
-    for wanted in reversed(slots[:-1]):
-        while at >= 0:
-            hit = near[at]
-            at -= 1
-            if hit[_CLASSES] & wanted and hit[_LANGUAGES] & languages and hit[_END] <= chosen[-1][_START]:
-                chosen.append(hit)
-                languages &= _spoken(near, at + 1, wanted)
-                break
-        else:
-            return []
-    return chosen[::-1]
-
-
-def _in_any_order(slots: Sequence[int], near: Sequence[Hit], newest: Hit) -> list[Hit]:
-    """The nearest hits before `newest` that fill the other slots, whatever their order."""
-    chosen, languages = [newest], newest[_LANGUAGES]
-    for wanted in slots:
-        for at in range(len(near) - 1, -1, -1):
-            hit = near[at]
-            if hit[_CLASSES] & wanted and hit[_LANGUAGES] & languages and not _overlaps(hit, chosen):
-                chosen.append(hit)
-                languages &= _spoken(near, at, wanted)
-                break
-        else:
-            return []
-    return sorted(chosen)
-
-
-def _tied(rule: Phrase, chosen: list[Hit]) -> bool:
-    """Whether words of the two slots that belong together stand side by side: a noun and what tells which."""
-    one, other = (rule.slots[number] for number in rule.tied)
-    for first, second in pairwise(chosen):
-        if second[_START] - first[_END] > _SIDE_BY_SIDE:
-            continue
-        if first[_CLASSES] & one and second[_CLASSES] & other:
-            return True
-        if first[_CLASSES] & other and second[_CLASSES] & one:
-            return True
-    return False
-
-
-def _spoken(near: Sequence[Hit], at: int, wanted: int) -> int:
-    """The languages in which the word of a hit fills a slot, by any of its meanings up to this one."""
-    start, end, _, languages = near[at]
-    while at and near[at - 1][_START] == start and near[at - 1][_END] == end:
-        at -= 1
-        if near[at][_CLASSES] & wanted:
-            languages |= near[at][_LANGUAGES]
-    return languages
-
-
-def _overlaps(hit: Hit, chosen: Sequence[Hit]) -> bool:
-    return any(hit[_START] < other[_END] and other[_START] < hit[_END] for other in chosen)
 
 
 @lru_cache(maxsize=1)
