@@ -97,6 +97,8 @@ _SPOKEN = 3
 _LETTERS_A_MARK, _FEW_MARKS = 5, 24
 # So far around a place it is looked for runs; further where one comes so near to the end of that.
 _AROUND, _MARGIN, _FURTHER = 300, 150, 2_000
+# Where places stand closer than this all of a text is looked through.
+_LETTERS_A_PLACE = 250
 # So near to a place a fragment must stand, or a word between marks that dress it.
 _SIGHT = 60
 _SHORT_ONE = re.compile(rb"b[ hkb]{0,64}+" + _FEW + rb"(?=b)")
@@ -198,7 +200,8 @@ def across(text: str, anchors: Sequence[int], triggers: Sequence[int], worth: Wo
     if not (anchors or triggers or marked):
         return None
     signs = _signs(text)
-    around = [(0, len(signs))] if marked else _surroundings(signs, anchors, triggers)
+    whole = marked or (len(anchors) + len(triggers)) * _LETTERS_A_PLACE > len(signs)
+    around = [(0, len(signs))] if whole else _surroundings(signs, anchors, triggers)
     runs = list(_runs(text, signs, around, worth))
     return Across(text, runs) if runs else None
 

@@ -171,9 +171,10 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
     posts: list[tuple[int, int | str]] = [*survey.anchors]
     posts += ((start, trigger) for trigger, starts in survey.places.items() for start in starts)
     posts.sort(key=_start)
+    starts = [start for start, _ in posts]
 
     def worth(low: int, high: int, dense: bool) -> bool:
-        first, last = (bisect_left(posts, at, key=_start) for at in (low, high))
+        first, last = bisect_left(starts, low), bisect_left(starts, high)
         if first == last:
             return False
         near = {what for _, what in posts[first:last]}
