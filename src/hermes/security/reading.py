@@ -43,6 +43,8 @@ _BESIDE = 50
 _TOO_DENSE = "so many places look like orders, or are hidden or disguised, that not all were read"
 # Families of what is said, where program text is no order; that of deeds is.
 _OF_WORDS = frozenset({"override", "role", "deception", "system_prompt"})
+# Families of commands: those are full of hyphens, and another command without them.
+_OF_DEEDS = frozenset({"remote_code", "persistence", "tools", "exfiltration", "secrets"})
 # What options of honest programs do as well, and manuals tell.
 _OF_OPTIONS = frozenset({"approval_bypass", "auto_approve"})
 _SOFTER = {"high": "medium", "medium": "low", "low": "low"}
@@ -137,7 +139,7 @@ class _Reader:
     def _disguised(self, text: str, depth: int) -> Iterator[Mark]:
         for disguise in disguises(text):
             mark = self._grave(disguise.text, depth + 1, disguise.joined)
-            if mark and (disguise.how != "hyphens in words" or mark.family in _OF_WORDS):
+            if mark and not (disguise.how == "hyphens in words" and mark.family in _OF_DEEDS):
                 yield _encoded(mark, disguise.start, disguise.end, disguise.text, disguise.how)
 
     def _stretch(self, text: str, depth: int, hidden: int) -> list[Mark]:
