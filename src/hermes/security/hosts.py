@@ -26,7 +26,7 @@ _SAYS_NOTHING = (
     r"|agents?|helper|skills?|plugin|updater?|init|run|bootstrap|deploy|public|build|tests?|files?|payload|code"
     r"|start|env|server|user|config"
 )
-# A text with more such commands than this has shown what it is.
+# Of more hosts than this no text that is a guide speaks: the others are strangers'.
 _MOST = 40
 
 
@@ -35,30 +35,30 @@ class Hosts:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._known: dict[str, bool] = {}
+        self._known: dict[tuple[str, str, str], bool] = {}
 
     def named(self, command: str) -> bool:
         """Whether the text speaks of the host of a command, or on shared hosts of the owner, in its prose."""
         found = compiled(_ADDRESS).search(command)
         if not found or compiled(_OWN).match(found[0]):
             return True
-        address = found[0]
-        if address not in self._known and len(self._known) < _MOST:
-            self._known[address] = self._speaks_of(address)
-        return self._known.get(address, True)
+        host, _, path = compiled(r"[^/@]{1,64}(?://|@)").sub("", found[0], 1).partition("/")
+        owner = "/".join(path.split("/")[:2]) if compiled(_SHARED).search(host) else ""
+        short = compiled(r"([a-z]{2})/").match(path)  # astral.sh/uv/install.sh
+        whose = host, owner, short[1] if short else ""
+        if whose not in self._known and len(self._known) < _MOST:
+            self._known[whose] = self._speaks_of(*whose)
+        return self._known.get(whose, False)
 
-    def _speaks_of(self, address: str) -> bool:
+    def _speaks_of(self, host: str, owner: str, short: str) -> bool:
         prose, joined = self._prose
-        host, _, path = compiled(r"[^/@]{1,64}(?://|@)").sub("", address, 1).partition("/")
         domain = compiled(_DOMAIN).search(host)
         if domain and domain[0] in prose:
             return True
-        owner = "/".join(path.split("/")[:2]) if compiled(_SHARED).search(host) else ""
         words = {w for w in compiled(r"[a-z0-9]{3,}").findall(f"{host}/{owner}") if not _says_nothing(w)}
-        short = compiled(r"([a-z]{2})/").match(path)  # astral.sh/uv/install.sh
-        return any(word in joined for word in words) or bool(
-            short and compiled(rf"(?<![a-z]){short[1]}(?![a-z])").search(prose)
-        )
+        if any(word in joined for word in words):
+            return True
+        return bool(short and compiled(rf"(?<![a-z]){short}(?![a-z])").search(prose))
 
     @cached_property
     def _prose(self) -> tuple[str, str]:

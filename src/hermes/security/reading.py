@@ -17,13 +17,14 @@ from typing import NamedTuple
 from hermes.security import hidden, invisible
 from hermes.security.across import across
 from hermes.security.context import Context, crossed
-from hermes.security.decode import disguises, undo
+from hermes.security.decode import disguises
 from hermes.security.effort import Effort, TooDense
 from hermes.security.findings import Finding, Mark, settle
 from hermes.security.literals import narrow, signs
 from hermes.security.normalise import fold
 from hermes.security.phrases import Said, matcher
 from hermes.security.repeats import shorten, told_again
+from hermes.security.riddles import undo
 from hermes.security.rulebook import load
 from hermes.security.shapes import Places, shapes
 from hermes.security.views import View
