@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from functools import cached_property
 from typing import NamedTuple
 
 from hermes.security.expressions import compiled
@@ -89,20 +89,23 @@ _ONE = (
     r"|(?<=\s)'(?=\w)|(?<=\w)',?(?=\s)|(?<=\[)'(?=\w)|(?<=\s)\((?=\w)|(?<=\w)\)|\*\*"
     r"|(?<=[\"'])[ ]?[,+.](?=\s)"
 )
-_BORDER = rf"[ \t]*(?:(?:{_ONE})[ \t]*)+"
+# What it looks ahead to rules most letters out at once.
+_BORDER = rf"(?=[ \t]*[\n<\]\[\->=/+.|`\"')(,*0-9])[ \t]*(?:(?:{_ONE})[ \t]*)+"
 _SPACELESS = "[\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff]{9}"
 _HEADING, _SAID = r"\n\s*#", r":\W{0,4}$"
 # A colon before a quotation mark says that words of somebody follow; not among so many borders.
 _SPOKEN = 3
 _LETTERS_A_MARK, _FEW_MARKS = 5, 24
-# So far around a place it is looked for runs; further where one comes so near to the end of that.
-_AROUND, _MARGIN, _FURTHER = 300, 150, 2_000
-# Where places stand closer than this all of a text is looked through.
-_LETTERS_A_PLACE = 250
+# So far around a place it is looked for runs; what stands so close behind it has the same surroundings.
+_AROUND, _SAME = 240, 30
 # So near to a place a fragment must stand, or a word between marks that dress it.
-_SIGHT = 60
-_SHORT_ONE = re.compile(rb"b[ hkb]{0,64}+" + _FEW + rb"(?=b)")
-_DRESSED_ONE = re.compile(rb"q(?<=[ bm]q)q?+[ah]++[kp]?q")
+_SIGHT = 50
+# No fragment has more letters, or more words and marks, than this; between two there are only such signs.
+_SHORT_PIECE, _FEW_WORDS, _NOTHING = 80, 6, b" hkb"
+# Words that are dressed, or numbers, dots and strokes between words: twice.
+_MARKED = re.compile(
+    rb"q(?<=[ bm]q)q?+[ah]++[kp]?q|p(?:(?<=dp) |p)[^p]{1,60}+p(?:(?<=dp) |p)|h(?<= h) [^h]{1,60}+h(?<= h) "
+)
 _APART = "\n\n"
 
 
@@ -118,24 +121,23 @@ class _Stretch(NamedTuple):
 class Across:
     """The stretches of a text that are read across their borders, one after the other."""
 
-    def __init__(self, text: str, runs: list[tuple[int, int, int, int]]) -> None:
+    def __init__(self, text: str) -> None:
         self._whole = text
         self._stretches: list[_Stretch] = []
+        self._read: list[str] = []
+        self._at = 0
         self._shown = (-1, View(""))
-        read: list[str] = []
-        at = 0
-        for low, first, last, high in runs:
-            spans = (match.span() for match in compiled(_BORDER).finditer(text, first, last))
-            borders = [(start, end, _between(text, low, start)) for start, end in spans]
-            self._stretches.append(_Stretch(at, low, high, borders))
-            behind = low
-            for start, end, reading in borders:
-                read += (text[behind:start], reading)
-                at += start - behind + len(reading)
-                behind = end
-            read += (text[behind:high], _APART)
-            at += high - behind + len(_APART)
-        self.text = "".join(read)
+
+    def add(self, stretch: _Stretch, read: str) -> None:
+        """Another stretch, behind those before."""
+        self._stretches.append(stretch._replace(at=self._at))
+        self._read += (read, _APART)
+        self._at += len(read) + len(_APART)
+
+    @property
+    def text(self) -> str:
+        """All of it as it reads."""
+        return "".join(self._read)
 
     def pieces(self, start: int, end: int) -> list[tuple[int, int]]:
         """What borders make of [start, end) of the reading, in offsets of the text; none if one is closed."""
@@ -186,79 +188,88 @@ def _begin(stretch: _Stretch) -> int:
     return stretch.at
 
 
-Worth = Callable[[int, int, bool], bool]
-"""Whether what stands in [low, high) may say something together; of dense runs more is asked."""
+Worth = Callable[[int, int, bool, Callable[[], str]], bool]
+"""Whether what stands around [low, high) may say something together, given how it reads; of dense runs more
+is asked."""
 
 
-def across(text: str, anchors: Sequence[int], triggers: Sequence[int], worth: Worth) -> Across | None:
+def across(text: str, places: Sequence[tuple[int, int]], worth: Worth) -> Across | None:
     """What of a view is to be read across its borders; None where it has none that matter.
 
-    Where words stand by which phrases are known, and shapes, is given in ascending order. Far from them
-    nothing matters but marks around every letter.
+    Places, in ascending order, are where words stand by which rules are known, each with how many fragments
+    must stand beside it. Far from them nothing matters but marks around every letter.
     """
     marked = text.count("<") + text.count('"') > len(text) // _FEW_MARKS
-    if not (anchors or triggers or marked):
+    if not (places or marked):
         return None
-    signs = _signs(text)
-    whole = marked or (len(anchors) + len(triggers)) * _LETTERS_A_PLACE > len(signs)
-    around = [(0, len(signs))] if whole else _surroundings(signs, anchors, triggers)
-    runs = list(_runs(text, signs, around, worth))
-    return Across(text, runs) if runs else None
+    signs = b"b" + narrow(text).translate(_SIGNS) + b"b"
+    around = [(0, len(signs))] if marked else list(_surroundings(signs, places))
+    reading = Across(text)
+    for stretch, read in _runs(text, _with_marks(text, signs, around), around, worth):
+        reading.add(stretch, read)
+    return reading if reading.text else None
 
 
-def _signs(text: str) -> bytes:
-    signs = narrow(text).translate(_SIGNS)
-    if any(sign in text for sign in _INLINE_SIGNS) or _NUMBERED in signs:
-        signs = narrow(compiled(_INLINE).sub(_as_mark, text)).translate(_SIGNS)
-    return b"b" + signs + b"b"
+def _with_marks(text: str, signs: bytes, around: list[tuple[int, int]]) -> bytes:
+    """The signs with marks for what stands for one, in the surroundings."""
+    pieces: list[bytes] = []
+    behind = 0
+    for low, high in around:
+        begin = max(behind, low)
+        written = text[max(0, begin - 1) : high - 1]
+        if any(sign in written for sign in _INLINE_SIGNS) or _NUMBERED in signs[begin:high]:
+            inner = narrow(compiled(_INLINE).sub(_as_mark, written)).translate(_SIGNS)
+            pieces += (signs[behind : max(1, begin)], inner)
+            behind = max(1, begin) + len(inner)
+    return b"".join([*pieces, signs[behind:]])
 
 
-def _surroundings(signs: bytes, anchors: Sequence[int], triggers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where it is looked for runs: around words that have a fragment beside them, for shapes two in a row."""
+def _surroundings(signs: bytes, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Where it is looked for runs: around places that have as many fragments beside them as they ask for."""
     alike = signs.replace(b"m", b"b")  # one sign is looked for much more quickly than one of two
-    ones = [match.span() for match in _SHORT_ONE.finditer(alike)]
-    twos = [(one[0], other[1]) for one, other in pairwise(ones) if one[1] == other[0]]
-    dressed = [match.span() for match in _DRESSED_ONE.finditer(signs)]
-    places = [*_beside(anchors, [*ones, *dressed]), *_beside(triggers, [*twos, *dressed])]
     low = high = 0
-    for place in sorted(places):
+    for place, wanted in places:
+        if place <= high - _AROUND + _SAME:
+            continue
+        begin, end = max(0, place - _SIGHT), place + _SIGHT
+        if _fragments(alike, place) < wanted and not _MARKED.search(signs, begin, end):
+            continue
         if place - _AROUND > high:
             if high:
                 yield low, high
-            low = place - _AROUND
-        high = place + _AROUND
+            low = max(0, place - _AROUND)
+        high = min(len(signs), place + _AROUND)
     if high:
-        yield max(low, 0), min(high, len(signs))
+        yield low, high
 
 
-def _beside(places: Sequence[int], spans: list[tuple[int, int]]) -> Iterator[int]:
-    """Those of the places that have one of the spans near."""
-    spans.sort()
-    furthest = list(accumulate((end for _, end in spans), max))
-    for place in places:
-        at = bisect_right(spans, (place + _SIGHT,)) - 1
-        if at >= 0 and furthest[at] >= place - _SIGHT:
-            yield place
+def _fragments(signs: bytes, place: int) -> int:
+    """How many of what stands at a place, before and behind that, are as short as a fragment, and near."""
+    left, right = signs.rfind(b"b", 0, place + 1), signs.find(b"b", place + 1)
+    found = int(_is_short(signs[left:right]))
+    if right - place <= _SIGHT:
+        following, border, _ = signs[right : right + _SHORT_PIECE].lstrip(_NOTHING).partition(b"b")
+        found += bool(border) and _is_short(following)
+    if place - left <= _SIGHT:
+        _, border, before = signs[max(0, left - _SHORT_PIECE) : left].rstrip(_NOTHING).rpartition(b"b")
+        found += bool(border) and _is_short(before)
+    return found
+
+
+def _is_short(piece: bytes) -> bool:
+    return len(piece) <= _SHORT_PIECE and len(piece.split(None, _FEW_WORDS)) <= _FEW_WORDS
 
 
 def _matches(signs: bytes, around: Iterable[tuple[int, int]]) -> Iterator[re.Match[bytes]]:
-    """Runs around the places; where one comes near an end of its surroundings it is looked further."""
+    """Runs in the surroundings of places, the first and longest before others."""
     for low, high in around:
-        found = _matches_in(signs, low, high)
-        left, right = low and low + _MARGIN, high - _MARGIN if high < len(signs) else high
-        if any(match.start() < left or match.end() > right for match in found):
-            found = _matches_in(signs, max(0, low - _FURTHER), high + _FURTHER)
-        yield from sorted(found, key=_place)
-
-
-def _matches_in(signs: bytes, low: int, high: int) -> list[re.Match[bytes]]:
-    return [match for run in _RUNS for match in run.finditer(signs, low, high)]
+        yield from sorted((match for run in _RUNS for match in run.finditer(signs, low, high)), key=_place)
 
 
 def _runs(
     text: str, signs: bytes, around: Iterable[tuple[int, int]], worth: Worth
-) -> Iterator[tuple[int, int, int, int]]:
-    """Where surroundings begin, where the first open border, where the last ends, where the surroundings."""
+) -> Iterator[tuple[_Stretch, str]]:
+    """The stretches around runs that may say something, and how each reads."""
     behind = 0
     for match in _matches(signs, around):
         if match.end() <= behind:
@@ -268,16 +279,46 @@ def _runs(
         dense = bool(match.lastindex)
         # Marks around every word also part the words by which rules are known.
         parted = dense and signs.count(_MARK, *match.span()) * _LETTERS_A_MARK >= last - first
-        if not parted and not worth(first - _NEAR, last + _NEAR, dense):
-            continue
-        first = max(first, 0)
-        if not text.isascii() and compiled(_SPACELESS).search(text, first, last):
-            continue
-        last = min(last, len(text))
+        low, high = first - _NEAR, last + _NEAR
+        first, last = max(first, 0), min(last, len(text))
         open_left, open_right = signs[match.start()] != _END, signs[match.end()] != _END
-        low = max(0, first - _REACH) if open_left else first
-        high = min(len(text), last + _REACH) if open_right else last
-        yield low, first, max(first, min(last, high)), max(first, high)
+        begin = max(0, first - _REACH) if open_left else first
+        end = min(len(text), last + _REACH) if open_right else last
+        read = _Read(text, begin, first, max(first, min(last, end)), max(first, end))
+        if (parted or worth(low, high, dense, read)) and not _is_spaceless(text, first, last):
+            yield read.stretch, read()
+
+
+def _is_spaceless(text: str, first: int, last: int) -> bool:
+    return not text.isascii() and bool(compiled(_SPACELESS).search(text, first, last))
+
+
+class _Read:
+    """How a stretch reads across its borders, found out when somebody asks.
+
+    It begins at `low`; its borders stand in [first, last); it ends at `high`.
+    """
+
+    def __init__(self, text: str, low: int, first: int, last: int, high: int) -> None:
+        self._text = text
+        self._span = low, first, last, high
+
+    @cached_property
+    def stretch(self) -> _Stretch:
+        """The stretch, not yet in its place among others."""
+        low, first, last, high = self._span
+        spans = (match.span() for match in compiled(_BORDER).finditer(self._text, first, last))
+        borders = [(start, end, _between(self._text, low, start)) for start, end in spans]
+        return _Stretch(0, low, high, borders)
+
+    def __call__(self) -> str:
+        """The stretch with what stands for its borders."""
+        _, low, high, borders = self.stretch
+        read: list[str] = []
+        for start, end, reading in borders:
+            read += (self._text[low:start], reading)
+            low = end
+        return "".join([*read, self._text[low:high]])
 
 
 _END, _MARK = ord("b"), ord("m")

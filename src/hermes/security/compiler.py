@@ -44,6 +44,8 @@ _SHORTEST_HEAD = 2
 _OF_ITS_OWN = 6
 # What asks for the end of a line, where classes of all other signs are left out.
 _ANY_BUT, _LINE_ENDS = r"\[\^(?:\\.|[^\]\\])*\]", r"\\n|\^|\$(?![\w({])"
+# Of no more words is it asked whether one stands near an anchor.
+_MOST_COMPANY = 32
 _Word = tuple[str, int, tuple[str, ...]]
 """What is searched for, its bounds, and, where that is several words, the words."""
 _Meanings = dict[_Word, dict[int, int]]
@@ -64,7 +66,8 @@ def compile_rules() -> dict[str, str]:
     phrases, shapes = _rules(classes)
     meanings = _meanings(lexicon, classes)
     words = _columns(meanings)
-    anchors = reduce(or_, (phrase.slots[phrase.anchor] for phrase in phrases if not phrase.hidden))
+    shown = [phrase for phrase in phrases if not phrase.hidden]
+    anchors = reduce(or_, (phrase.slots[phrase.anchor] for phrase in shown))
     data = {
         "version": "",
         "spaceless": sum(1 << sorted(lexicon).index(name) for name in _SPACELESS_LANGUAGES),
@@ -72,6 +75,7 @@ def compile_rules() -> dict[str, str]:
         "phrases": phrases,
         "shapes": shapes,
         **_scouts(meanings, anchors, [trigger for shape in shapes for trigger in shape.triggers]),
+        **_company(meanings, shown, anchors),
     }
     sources = [_HERE.joinpath(name).read_text("utf-8") for name in _CODE]
     data["version"] = hashlib.sha256("".join([_dump(data), _dump(words), *sources]).encode()).hexdigest()[:16]
@@ -249,6 +253,56 @@ def _scouts(meanings: _Meanings, anchors: int, triggers: list[str]) -> dict[str,
         "triggers": {size + at: named[pair] for at, pair in enumerate(signposts) if pair in named},
         "riddles": {size + at: riddles[pair] for at, pair in enumerate(signposts) if pair in riddles},
     }
+
+
+def _company(meanings: _Meanings, phrases: list[Phrase], anchors: int) -> dict[str, Any]:
+    """For each anchor the words of which one must stand near; none where those would be too many."""
+    parts = _parts(meanings)
+    rows: dict[tuple[tuple[int, int], ...], tuple[str, ...]] = {}
+    lists: dict[tuple[str, ...], int] = {}
+    accompanied: list[int] = []
+    for word in sorted(meanings):
+        means = tuple(meanings[word].items())
+        if any(held & anchors for held, _ in means):
+            if means not in rows:
+                rows[means] = _companions(phrases, means, parts)
+            accompanied.append(lists.setdefault(rows[means], len(lists)))
+    return {"companions": list(lists), "accompanied": accompanied}
+
+
+_Parts = dict[tuple[int, int], set[str]]
+"""By class and language, both as one bit: the longest part of each word."""
+
+
+def _parts(meanings: _Meanings) -> _Parts:
+    parts: _Parts = {}
+    for word, means in meanings.items():
+        part = max(prepare([(word[0], 0)]).patterns[0].split(), key=len)
+        for held, spoken in means.items():
+            for pair in product(_bits(held), _bits(spoken)):
+                parts.setdefault(pair, set()).add(part)
+    return parts
+
+
+def _bits(number: int) -> list[int]:
+    return [1 << at for at in range(number.bit_length()) if number >> at & 1]
+
+
+def _companions(phrases: list[Phrase], means: tuple[tuple[int, int], ...], parts: _Parts) -> tuple[str, ...]:
+    """What fills, of each rule anchored in a word that means this, the slot with the fewest words."""
+    company: set[str] = set()
+    for phrase in phrases:
+        spoken = reduce(or_, (tongues for held, tongues in means if held & phrase.slots[phrase.anchor]), 0)
+        others = [slot for at, slot in enumerate(phrase.slots) if at != phrase.anchor]
+        if spoken:
+            filled = [
+                set().union(*(parts.get(pair, ()) for pair in product(_bits(slot), _bits(spoken))))
+                for slot in others
+            ]
+            company |= min(filled, key=len, default=set())
+            if not filled or len(company) > _MOST_COMPANY:
+                return ()
+    return tuple(sorted(company))
 
 
 def main() -> int:

@@ -7,8 +7,8 @@ of the standard library does the same work more slowly and finds the same.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, count
 from operator import add
@@ -27,7 +27,9 @@ EDGES = bytes(code if code in _LETTERS or code > 127 else 32 for code in range(2
 _EDGES_OF_TEXT = {code: " " for code in range(128) if code not in _LETTERS}
 UNLIKE_WORDS = r"[^a-z \-_'\x80-\U0010ffff]|'$"
 STOP = "\u3002"  # also what a danda is folded to
+_STOP = STOP.encode()
 _GAPS = re.compile(b" ( +)")
+_BORDER = b" \xff "  # no encoded text has this byte
 
 
 class Literals(NamedTuple):
@@ -126,15 +128,27 @@ class Finder:
             kept.append((number, at))
         return kept
 
-    def present(self, text: str) -> set[int]:
-        """Numbers of what may be literals in a text."""
-        data = text.replace(STOP, " ").encode("utf-8", "surrogatepass").translate(EDGES)
-        return {number for number, _, _ in self.within(b" " + b" ".join(data.split()) + b" ")}
+    def present(self, passages: Sequence[str]) -> Iterator[set[int]]:
+        """Numbers of what may be literals in each of some passages, which are searched as one."""
+        data = _BORDER.join([passage.encode("utf-8", "surrogatepass") for passage in passages])
+        spaced = data.replace(_STOP, b" ").translate(EDGES).split()
+        data = b" " + b" ".join(spaced) + b" "
+        hits = self.within(data)
+        border = begin = 0
+        for _ in passages:
+            border = data.find(_BORDER, border + 1)
+            stop = bisect_left(hits, border + 2, begin, key=_end) if border >= 0 else len(hits)
+            yield {number for number, _, _ in hits[begin:stop]}
+            begin = stop
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Numbers of the literals in the text, and where each begins."""
         found = self.search(text)
         return self.confirmed(text, found, found.hits)
+
+
+def _end(hit: Hit) -> int:
+    return hit[2]
 
 
 def overlapping(patterns: list[bytes]) -> Engine:

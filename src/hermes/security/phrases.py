@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, reduce
+from itertools import islice
 from operator import or_
 
 from hermes.security.effort import Effort
@@ -24,6 +25,8 @@ from hermes.security.sentences import negated, torn
 _WORD = 8
 _SPACELESS_WORD = 4
 _MOST_REACH = 130
+# Marks between words may make a phrase so many times as long.
+_FAR = 2
 # The last word of a phrase may be so long.
 _WORD_AT_END = 40
 _BEFORE = 90
@@ -36,6 +39,8 @@ _BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
 _ENOUGH = 60
 # What is spent on a passage, on its letters, on a rule tried at a word.
 _WINDOW, _LETTERS_A_UNIT, _TRY = 14, 24, 5
+# So many passages are searched for words at once.
+_TOGETHER = 64
 # So many marks may stand between the words of one entry.
 _MARKS = 5
 
@@ -73,6 +78,7 @@ class Matcher:
         self.scouts = Scouts(rules.scouts)
         """Finds in every text the words that rules are anchored in; behind those, the signposts."""
         self.anchors = rules.anchors
+        self._companions, self._accompanied = rules.companions, rules.accompanied
         self._spaceless = rules.spaceless
         self._phrases = rules.phrases
         self._rules = [
@@ -99,19 +105,44 @@ class Matcher:
         bare = [pattern.strip() for pattern in patterns]
         return Finder(Literals(bare, [0] * len(firsts), leads, lengths, exact))
 
+    def accompanied(self, text: str, anchors: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Those of the anchors, as `find` takes them, that have a word near which their rules ask for."""
+        kept = []
+        for anchor in anchors:
+            at, number = anchor
+            company = self._companions[self._accompanied[number]]
+            if company:
+                reach = self._reach[number] if number in self._reach else self._reach_of(number)
+                reach = _FAR * reach + _WORD_AT_END
+                near = text[max(0, at - reach) : at + reach]
+                if not _has_one(company, near):
+                    continue
+            kept.append(anchor)
+        return kept
+
     def find(self, text: str, anchors: list[tuple[int, int]], said: Said) -> Iterator[Mark]:
         """Marks for a view, from where anchors begin in it and their numbers: all else is left unread."""
-        for low, high, inside in self._around(text, anchors):
-            begin, end = max(0, low - 1), high + 1
-            said.effort.spend(_WINDOW + (end - begin) // _LETTERS_A_UNIT)
-            if self.may_hold(text[begin:end], inside):
-                yield from self._passage(text, low, high, said)
+        around = self._around(text, anchors)
+        while together := list(islice(around, _TOGETHER)):
+            pieces = [text[max(0, low - 1) : high + 1] for low, high, _ in together]
+            said.effort.spend(sum(_WINDOW + len(piece) // _LETTERS_A_UNIT for piece in pieces))
+            for (low, high, inside), present in zip(together, self._finder.present(pieces), strict=True):
+                if self._fills(present, inside):
+                    yield from self._passage(text, low, high, said)
 
     def may_hold(self, passage: str, anchors: Iterable[int]) -> bool:
         """Whether a passage has words for every slot of a rule that is anchored in one of these."""
+        return self._fills(next(self._finder.present([passage])), anchors)
+
+    def words_in(self, text: str) -> list[tuple[int, int]]:
+        """Numbers of the words of the lexicon in a view, and where each begins."""
+        return self._finder.find(text)
+
+    def _fills(self, words: set[int], anchors: Iterable[int]) -> bool:
+        """Whether words fill every slot of a rule that is anchored in one of these."""
         present = 0
-        for number in self._finder.present(passage):
-            present |= self._held[number] if number in self._held else self._classes(number)
+        for number in words:
+            present |= self._held[number] if number in self._held else self.classes(number)
         return any(_filled(rule.slots, present) for number in anchors for rule in self._rules_of(number))
 
     def _passage(self, text: str, low: int, high: int, said: Said) -> Iterator[Mark]:
@@ -158,7 +189,7 @@ class Matcher:
     def _rules_of(self, number: int) -> list[Phrase]:
         """The rules that are anchored in a scout."""
         if (rules := self._anchored.get(number)) is None:
-            held = self._classes(self.anchors[number])
+            held = self.classes(self.anchors[number])
             rules = self._anchored[number] = [
                 rule for rule in self._phrases if held & rule.slots[rule.anchor] and not rule.hidden
             ]
@@ -172,7 +203,7 @@ class Matcher:
         """Marks for a view in which word breaks were lost: words count inside longer ones."""
         return self._marks(text, 0, self._read(text, self._anywhere.find(text)), hidden, True, said)
 
-    def _classes(self, number: int) -> int:
+    def classes(self, number: int) -> int:
         """All classes a literal may stand for."""
         if (held := self._held.get(number)) is None:
             meanings = self._meanings[number] = self._words.meanings(number)
@@ -225,7 +256,7 @@ class Matcher:
 
     def _hits(self, text: str, low: int, high: int) -> list[Hit]:
         """The words of the lexicon in [low, high)."""
-        return self._read(text, [(number, low + at) for number, at in self._finder.find(text[low:high])])
+        return self._read(text, [(number, low + at) for number, at in self.words_in(text[low:high])])
 
     def _read(self, text: str, found: list[tuple[int, int]]) -> list[Hit]:
         """What the words found mean where they stand."""
@@ -236,7 +267,7 @@ class Matcher:
             if to < 0:
                 continue
             if number not in meanings:
-                self._classes(number)
+                self.classes(number)
             for held, spoken in meanings[number]:
                 hits.append((at, to, held, spoken))
         hits.sort()
@@ -300,6 +331,13 @@ def _blocks(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
         yield begin, end
         begin = end
     yield begin, high
+
+
+def _has_one(words: Sequence[str], passage: str) -> bool:
+    for word in words:  # noqa: SIM110  a loop is quicker than a generator
+        if word in passage:
+            return True
+    return False
 
 
 def _filled(slots: tuple[int, ...], present: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from hermes.security.phrases import Said, matcher
 from hermes.security.repeats import shorten, told_again
 from hermes.security.riddles import undo
 from hermes.security.rulebook import load
-from hermes.security.shapes import Places, shapes
+from hermes.security.shapes import Loose, Places, shapes
 from hermes.security.views import View
 
 _DEEPEST = 2
@@ -39,8 +39,6 @@ _STRETCH_SAYS = 200
 # Of so many signs that make one line only the first is of interest.
 _LINE = 14
 _SHOWN = 120
-# So far beside what is read across its borders may words stand that belong to it.
-_BESIDE = 50
 _TOO_DENSE = "so many places look like orders, or are hidden or disguised, that not all were read"
 # Families of what is said, where program text is no order; that of deeds is.
 _OF_WORDS = frozenset({"override", "role", "deception", "system_prompt"})
@@ -101,9 +99,9 @@ class _Reader:
         else:
             phrases = words.find(view.text, survey.anchors, said)
         context = Context(view.text)
-        found = chain(
-            ((mark, True) for mark in phrases), shapes().find(view.text, survey.places, self._effort)
-        )
+        loose: list[Loose] = []
+        shaped = shapes().find(view.text, survey.places, self._effort, loose)
+        found = chain(((mark, True) for mark in phrases), shaped)
         for mark, may_soften in found:
             if grave[mark.id] > _ENOUGH:
                 continue
@@ -116,7 +114,7 @@ class _Reader:
                 told[mark.id] = start
             yield _placed(mark, start, view.end(mark.end), soft)
         if not joined:
-            yield from _across(view, survey, context, hidden, self._effort)
+            yield from _across(view, survey, loose, context, hidden, self._effort)
         if depth < _DEEPEST:
             yield from self._hidden(text, depth)
             yield from self._disguised(text, depth)
@@ -168,29 +166,26 @@ def _spoken_about(mark: Mark, context: Context) -> bool:
     return context.mentions(mark.start, mark.end)
 
 
-def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: Effort) -> Iterator[Mark]:
+def _across(
+    view: View, survey: _Survey, loose: list[Loose], context: Context, hidden: int, effort: Effort
+) -> Iterator[Mark]:
     """Marks of what the structure of the text pulls apart; what stands in one piece was read before."""
     words = matcher()
-    posts: list[tuple[int, int | str]] = [*survey.anchors]
-    posts += ((start, trigger) for trigger, starts in survey.places.items() for start in starts)
-    posts.sort(key=_start)
-    starts = [start for start, _ in posts]
+    anchors, loose = survey.anchors, sorted(loose)
 
-    def worth(low: int, high: int, dense: bool) -> bool:
-        first, last = bisect_left(starts, low), bisect_left(starts, high)
-        if first == last:
+    def worth(low: int, high: int, dense: bool, read: Callable[[], str]) -> bool:
+        said = {number for _, number in _between(anchors, low, high)}
+        done = {number for _, number in _between(loose, low, high)} if dense else ()
+        if not (said or done):
             return False
-        near = {what for _, what in posts[first:last]}
-        anchors = [what for what in near if isinstance(what, int)]
-        passage = view.text[max(0, low - _BESIDE) : high + _BESIDE]
+        passage = read()
         effort.spend(_GLANCE + len(passage) // 32)
-        if anchors and (hidden or words.may_hold(passage, anchors)):
+        if said and (hidden or words.may_hold(passage, said)):
             return True
-        return dense and shapes().may_hold(passage, (what for what in near if isinstance(what, str)))
+        return bool(done) and shapes().may_hold(passage, done)
 
-    anchors = [start for start, _ in survey.anchors]
-    triggers = sorted(chain.from_iterable(survey.places.values()))
-    reading = across(view.text, anchors, triggers, worth)
+    places = {start: 2 for start, _ in loose} | {start: 1 for start, _ in anchors}
+    reading = across(view.text, sorted(places.items()), worth)
     if not reading:
         return
     text = reading.text
@@ -198,7 +193,7 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
     there = _survey(text, effort)
     said = Said(effort, Counter())
     phrases = words.find_hidden(text, hidden, said) if hidden else words.find(text, there.anchors, said)
-    found = chain(((mark, True) for mark in phrases), shapes().find(text, there.places, effort))
+    found = chain(((mark, True) for mark in phrases), shapes().find(text, there.places, effort, []))
     for mark, may_soften in found:
         pieces = reading.pieces(mark.start, mark.end)
         effort.spend(_PIECES)
@@ -214,8 +209,9 @@ def _across(view: View, survey: _Survey, context: Context, hidden: int, effort: 
             yield _placed(told, view.start(pieces[0][0]), view.end(pieces[-1][1]), soft)
 
 
-def _start(post: tuple[int, int | str]) -> int:
-    return post[0]
+def _between(posts: list[tuple[int, int]], low: int, high: int) -> list[tuple[int, int]]:
+    """Those of the places that stand in [low, high)."""
+    return posts[bisect_left(posts, (low,)) : bisect_left(posts, (high,))]
 
 
 def _encoded(mark: Mark, start: int, end: int, reads: str, how: str) -> Mark:
@@ -254,7 +250,7 @@ def _survey(text: str, effort: Effort) -> _Survey:
             read_to[how] = stop
             hows = (how, "words reversed") if how == "reversed" else (how,)
             survey.riddles.extend((begin, stop, undo(text[begin:stop], each), each) for each in hows)
-    survey.anchors.sort()
+    survey = survey._replace(anchors=matcher().accompanied(text, sorted(survey.anchors)))
     run, size = -1, 0
     for number, start in signposts.signs(narrow(text)):
         size = size + 1 if start == run else 1

@@ -65,7 +65,8 @@ class Rules(NamedTuple):
     """What the survey and the rules need. `spaceless` is the set of languages written without spaces.
 
     Of the scouts the first stand for the words `anchors`; of the others, `triggers` of shapes and `riddles`.
-    `signs` are the triggers that are no words, the longest first.
+    `signs` are the triggers that are no words, the longest first. Where `companions[accompanied[anchor]]`
+    names words, one of them stands near an anchor wherever one of its rules holds.
     """
 
     spaceless: int
@@ -74,6 +75,8 @@ class Rules(NamedTuple):
     shapes: tuple[Shape, ...]
     scouts: Keyed
     anchors: list[int]
+    companions: list[list[str]]
+    accompanied: list[int]
     signs: list[str]
     triggers: dict[int, str]
     riddles: dict[int, str]
@@ -114,6 +117,8 @@ def load() -> Rules:
         ),
         scouts=Keyed(*data["scouts"]),
         anchors=data["anchors"],
+        companions=data["companions"],
+        accompanied=data["accompanied"],
         signs=data["signs"],
         triggers={int(number): trigger for number, trigger in data["triggers"].items()},
         riddles={int(number): how for number, how in data["riddles"].items()},

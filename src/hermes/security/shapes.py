@@ -17,6 +17,8 @@ from hermes.security.wrapped import unwrapped
 
 Places = dict[str, list[int]]
 """Where each trigger stands, in ascending order."""
+Loose = tuple[int, int]
+"""Where a shape was tried that did not match, and its number."""
 
 # No shape reads further than this behind its trigger; those that begin before it read less.
 _REACH, _REACH_BACK = 520, 260
@@ -45,8 +47,13 @@ class Shapes:
             for trigger in shape.triggers:
                 self._by_trigger.setdefault(trigger, []).append(number)
 
-    def find(self, text: str, places: Places, effort: Effort) -> Iterator[tuple[Mark, bool]]:
-        """Marks for triggers at places of the view, each with whether its context may soften it."""
+    def find(
+        self, text: str, places: Places, effort: Effort, loose: list[Loose]
+    ) -> Iterator[tuple[Mark, bool]]:
+        """Marks for triggers at places of the view, each with whether its context may soften it.
+
+        `loose` gets the places where a shape that begins with a word did not match.
+        """
         triggers: dict[int, list[list[int]]] = {}
         hosts = Hosts(text)
         unbroken = unwrapped(text) if places else text
@@ -61,12 +68,12 @@ class Shapes:
             reading = _Reading(rule, written, _thinned(starts) if len(starts) > _MANY else starts, effort)
             for match in reading.matches():
                 yield from _mark(rule.shape, text, match, hosts)
+            if rule.shape.heads or rule.shape.back:
+                loose += [(start, number) for start in reading.loose]
 
-    def may_hold(self, passage: str, triggers: Iterable[str]) -> bool:
-        """Whether a passage has what a shape of one of these triggers begins with, and what it needs."""
-        numbers = {number for trigger in triggers for number in self._by_trigger[trigger]}
-        shapes = (self._rules[number].shape for number in numbers)
-        return any(_any_in(shape.heads, passage) and _any_in(shape.needs, passage) for shape in shapes)
+    def may_hold(self, passage: str, numbers: Iterable[int]) -> bool:
+        """Whether one of the shapes of these numbers stands in a passage."""
+        return any(self._rules[number].stands_in(passage) for number in numbers)
 
 
 class _Rule:
@@ -86,6 +93,15 @@ class _Rule:
     def expression(self) -> re.Pattern[str]:
         self.is_new = False
         return re.compile(self.shape.regex)
+
+    def stands_in(self, passage: str) -> bool:
+        """Whether there is a match in a passage."""
+        if not (_any_in(self.shape.needs, passage) and _any_in(self.shape.heads, passage)):
+            return False
+        if not self.shape.heads:
+            return self.expression.search(passage) is not None
+        heads = _occurrences(self.shape.heads, passage)
+        return any(self.expression.match(passage, at) for at in heads)
 
     def heads(self, text: str, low: int, high: int) -> list[int]:
         """Where a head begins in [low, high] and is no end of a longer word, in ascending order."""
@@ -125,6 +141,8 @@ class _Reading:
         self._bare = 0
         self._words = ""
         self._vain: set[str] | None = set() if len(starts) > _MANY else None
+        self.loose: list[int] = []
+        """Where the shape was tried and did not match."""
 
     def matches(self) -> Iterator[re.Match[str]]:
         """Every match, none of them inside one before it."""
@@ -145,6 +163,8 @@ class _Reading:
                 behind = match.end()
                 self._forget()
                 yield match
+            elif not match and _any_in(self.shape.needs, self._text[start:high]):
+                self.loose.append(start)
 
     def _from_heads(self) -> Iterator[re.Match[str]]:
         """Matches that begin with a head at, or not long before, a trigger; each place is tried once."""
@@ -161,6 +181,8 @@ class _Reading:
                 found = self.rule.heads(text, low, start)
             else:
                 found = everywhere[bisect_left(everywhere, low) : bisect_left(everywhere, behind)]
+            if found:
+                self.loose.append(start)
             for at in found:
                 self._effort.spend(_TRY)
                 if match := self.rule.expression.match(text, at, high):
@@ -176,6 +198,7 @@ class _Reading:
             self._effort.spend(_PLACE)
             if not self._needed(begin, stop):
                 continue
+            self.loose.append(start)
             if begin > high:
                 yield from self.rule.expression.finditer(self._text, low, high)
                 low = begin
