@@ -97,7 +97,7 @@ _HEADING, _SAID = r"\n\s*#", r":\W{0,4}$"
 _SPOKEN = 3
 _LETTERS_A_MARK, _FEW_MARKS = 5, 24
 # So far around a place it is looked for runs; what stands so close behind it has the same surroundings.
-_AROUND, _SAME = 240, 30
+_AROUND, _SAME = 160, 30
 # So near to a place a fragment must stand, or a word between marks that dress it.
 _SIGHT = 50
 # No fragment has more letters, or more words and marks, than this; between two there are only such signs.
@@ -199,7 +199,8 @@ def across(text: str, places: Sequence[tuple[int, int]], worth: Worth) -> Across
     Places, in ascending order, are where words stand by which rules are known, each with how many fragments
     must stand beside it. Far from them nothing matters but marks around every letter.
     """
-    marked = text.count("<") + text.count('"') > len(text) // _FEW_MARKS
+    marks = sum(text.count(mark) for mark in '<"' if mark in text)
+    marked = marks > len(text) // _FEW_MARKS
     if not (places or marked):
         return None
     signs = b"b" + narrow(text).translate(_SIGNS) + b"b"

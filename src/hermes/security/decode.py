@@ -47,11 +47,12 @@ _HEXES = _table(h=_DIGITS + "abcdefABCDEF")
 _BITS = _table(b="01")
 _NUMBERS = _table(d=_DIGITS)
 _DIGIT_KINDS = _table(d=_DIGITS, h="abcdefABCDEF", x="x\\")
-_LEET = _table(a=_UPPER + _UPPER.lower(), x="0134578@$")
+# Capitals, small letters, signs that stand for letters, other digits.
+_LETTER_KINDS = _table(u=_UPPER, l=_UPPER.lower(), x="0134578@$", d="269")
 _MORSE_MARKS = _table(m=".-", s=" /|")
 # What is rare stands first in these: so it is found as quickly as one byte is. Any list of bytes that spells
 # a text has one of two decimal digits with more behind it.
-_AMID = re.compile(rb"x(?<=ax)a")
+_AMID = re.compile(rb"x(?<=[ul]x)[ul]")
 _DOT_AND_DASH = re.compile(rb"-(?:\.|(?<=\.-))")
 _NUMBERS_IN_A_ROW = re.compile(rb"dd(?:(?: {1,2}(?:[dx]x)?[dh]{2,3}){3}|d{5,6} {0,2}d{7})")
 _TEN_SIGNS = re.compile(rb"m(?:m{0,4}s{1,3}m){8}")
@@ -74,14 +75,15 @@ _ENTITY = r"&(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,24});"
 _ENTITIES = rf"{_ENTITY}(?:{_ENTITY}){{15,}}"  # what begins with a repeat is sought slowly
 _ENCODED_RUN = r"[A-Za-z0-9+/]{16}"
 # One expression for each sign: the next one is found as quickly as one byte is.
-_JOINED = tuple(
-    re.compile(sign + rb"(?<=[A-Za-z].)[A-Za-z']+(?:[_+][A-Za-z']+){3,}") for sign in (b"_", rb"\+")
-)
+_JOINED = {
+    sign: re.compile(re.escape(sign) + rb"(?<=[A-Za-z].)[A-Za-z']+(?:[_+][A-Za-z']+){3,}")
+    for sign in (b"_", b"+")
+}
 _WORD_BEFORE = r"[A-Za-z][A-Za-z']*$"
 _NO_JOINTS = str.maketrans("_+", "  ")
-_CASES = _table(u=_UPPER, l=_UPPER.lower())
 _CAMEL = re.compile(rb"u(?<=lu)l*(?:ul*){3,}")
 _HYPHENS = re.compile(rb"-(?<=[a-z]-)[a-z]+[ ,.;\n]+(?:[A-Za-z]+[ ,.;\n]+){0,4}[A-Za-z]+-[a-z]+[ ,.;\n]")
+_AS_ONE = _table(a="ul", x="x")
 _LEET_LETTERS = str.maketrans("0134578@$!+|69", "oieastbasitigg")
 _MORSE = dict(
     zip(
@@ -122,13 +124,17 @@ _MORSE = dict(
 def disguises(text: str) -> Iterator[Disguise]:
     """Everything in the text that decodes to something readable."""
     data = narrow(text)
+    kinds = data.translate(_LETTER_KINDS)
     yield from _encoded(text, data)
-    yield from _listed(text, data)
+    if b"x" in kinds or b"d" in kinds:
+        yield from _listed_bytes(text, data)
+    yield from _morse(text, data)
     yield from _spaced(text, data)
     yield from _one_a_line(text)
-    yield from _leet(text, data)
+    if b"x" in kinds:
+        yield from _leet(text, kinds)
     yield from _of_mail(text)
-    yield from _run_together(text, data)
+    yield from _run_together(text, data, kinds)
     for start, end, read, how in undressed(text):
         yield Disguise(start, end, read, how, " " not in read)
 
@@ -193,9 +199,7 @@ def _readable(how: str, data: bytes) -> Iterator[tuple[str, str]]:
         yield how, text
 
 
-def _listed(text: str, data: bytes) -> Iterator[Disguise]:
-    if _NUMBERS_IN_A_ROW.search(data.translate(_DIGIT_KINDS)):
-        yield from _listed_bytes(text, data)
+def _morse(text: str, data: bytes) -> Iterator[Disguise]:
     if not _DOT_AND_DASH.search(data):  # few words are spelled without
         return
     marks = data.translate(_MORSE_MARKS)
@@ -207,6 +211,8 @@ def _listed(text: str, data: bytes) -> Iterator[Disguise]:
 
 
 def _listed_bytes(text: str, data: bytes) -> Iterator[Disguise]:
+    if not _NUMBERS_IN_A_ROW.search(data.translate(_DIGIT_KINDS)):
+        return
     lists = _lists()
     for match in _at(_HEX_LIST, text, lists.hexes(data.translate(_HEXES))):
         digits = re.findall(r"[0-9a-fA-F]{2}(?![xX])", match[0].replace("0x", "").replace("\\x", ""))
@@ -320,7 +326,7 @@ def _of_mail(text: str) -> Iterator[Disguise]:
         for match in compiled(_QUOTED_PRINTABLE).finditer(text):
             start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 40)
             yield Disguise(start, match.end(), _printable(text[start : match.end()]), "quoted-printable")
-    if "+A" in text:
+    if "+" in text and "+A" in text:
         for match in compiled(_UTF7).finditer(text):
             with suppress(UnicodeError):
                 start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 40)
@@ -342,12 +348,14 @@ def _printable(run: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _run_together(text: str, data: bytes) -> Iterator[Disguise]:
+def _run_together(text: str, data: bytes, kinds: bytes) -> Iterator[Disguise]:
     """Words that are joined by a sign, by a capital letter each, or parted by hyphens inside them."""
-    for match in chain.from_iterable(joined.finditer(data) for joined in _JOINED):
+    for match in chain.from_iterable(
+        joined.finditer(data) for sign, joined in _JOINED.items() if sign in data
+    ):
         start, end = _from_word(text, match)
         yield Disguise(start, end, text[start:end].translate(_NO_JOINTS), "words run together")
-    for match in _CAMEL.finditer(data.translate(_CASES)):
+    for match in _CAMEL.finditer(kinds):
         start, end = _from_word(text, match)
         read = compiled(r"(?<=[a-z])(?=[A-Z])").sub(" ", text[start:end])
         yield Disguise(start, end, read, "words run together")
@@ -364,15 +372,14 @@ def _from_word(text: str, match: re.Match[bytes]) -> tuple[int, int]:
     return before.start() if before else match.start(), match.end()
 
 
-def _leet(text: str, data: bytes) -> Iterator[Disguise]:
-    marked = data.translate(_LEET)
+def _leet(text: str, kinds: bytes) -> Iterator[Disguise]:
     behind = 0
-    while amid := _AMID.search(marked, behind + 1):
+    while amid := _AMID.search(kinds, behind + 1):
         at = amid.start() - 1
         start = max(behind, text.rfind("\n", 0, at) + 1, at - 400)
         stop = text.find("\n", at)
         stop = min(len(text) if stop < 0 else stop, at + 400)
-        line = marked[start:stop]
+        line = kinds[start:stop].translate(_AS_ONE)
         if line.count(b"axa") + line.count(b" xa") >= 2 and 3 * line.count(b"xaxaxa") <= line.count(b"axa"):
             yield Disguise(start, stop, text[start:stop].translate(_LEET_LETTERS), "digits for letters")
         behind = stop

@@ -304,15 +304,20 @@ _KINDS = bytes(
     97 if chr(code).isalpha() or code == 0x3F else {42: 109, 126: 109, 96: 109, 60: 60, 95: 95}.get(code, 32)
     for code in range(256)
 )
-# Marks amid letters. Each begins with what is rare: so it is found as quickly as one byte is.
-_AMID = tuple(map(re.compile, (rb"m(?<=am)m?m?a", rb"_(?<=a_)_a", rb"<(?<=a<)")))
+# Marks amid letters, by the sign without which there are none: to ask for that takes next to nothing.
+_AMID = (
+    (b"m", re.compile(rb"m(?<=am)m?m?a")),
+    (b"_", re.compile(rb"_(?<=a_)_a")),
+    (b"<", re.compile(rb"<(?<=a<)")),
+)
 
 
 def _inside_words(text: str) -> Iterator[Edit]:
     """Mark-up inside a word, found in a text of which only the kinds of letters are left."""
     kinds = narrow(text).translate(_KINDS)
     behind = 0
-    for place in sorted(match.start() for amid in _AMID for match in amid.finditer(kinds)):
+    marks = (match.start() for sign, amid in _AMID if sign in kinds for match in amid.finditer(kinds))
+    for place in sorted(marks):
         at = place
         while at >= behind and (match := compiled(_MARK_IN_WORD).match(text, at)):
             behind = match.end()
