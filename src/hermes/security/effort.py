@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 # What may be spent on any text, and on each letter of a long one. The unit is about a microsecond: a text of
-# 64 kB that asks for more is read for 40 ms. Honest texts ask for less than half of it.
-_ANY_TEXT, _A_LETTER = 40_000, 0.6
+# 64 kB that asks for more is read for 40 to 50 ms. Honest texts seldom ask for a third of it.
+_ANY_TEXT, _A_LETTER = 44_000, 0.66
 
 
 class TooDense(Exception):

@@ -39,6 +39,8 @@ _BLOCK, _OPENING, _BEFORE_BLOCK, _BEHIND_BLOCK = 2_000, 24, 300, 120
 _ENOUGH = 60
 # What is spent on a passage, on its letters, on a rule tried at a word.
 _WINDOW, _LETTERS_A_UNIT, _TRY = 14, 24, 5
+# On an anchor; so many words are asked for in the time of a unit.
+_PLACE, _WORDS_A_UNIT = 2, 5
 # So many passages are searched for words at once.
 _TOGETHER = 64
 # So many marks may stand between the words of one entry.
@@ -105,13 +107,16 @@ class Matcher:
         bare = [pattern.strip() for pattern in patterns]
         return Finder(Literals(bare, [0] * len(firsts), leads, lengths, exact))
 
-    def accompanied(self, text: str, anchors: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def accompanied(
+        self, text: str, anchors: list[tuple[int, int]], effort: Effort
+    ) -> list[tuple[int, int]]:
         """Those of the anchors, as `find` takes them, that have a word near which their rules ask for."""
         kept = []
         for anchor in anchors:
             at, number = anchor
             company = self._companions[self._accompanied[number]]
             if company:
+                effort.spend(_PLACE + len(company) // _WORDS_A_UNIT)
                 reach = self._reach[number] if number in self._reach else self._reach_of(number)
                 reach = _FAR * reach + _WORD_AT_END
                 near = text[max(0, at - reach) : at + reach]
@@ -122,6 +127,7 @@ class Matcher:
 
     def find(self, text: str, anchors: list[tuple[int, int]], said: Said) -> Iterator[Mark]:
         """Marks for a view, from where anchors begin in it and their numbers: all else is left unread."""
+        said.effort.spend(_PLACE * len(anchors))
         around = self._around(text, anchors)
         while together := list(islice(around, _TOGETHER)):
             pieces = [text[max(0, low - 1) : high + 1] for low, high, _ in together]

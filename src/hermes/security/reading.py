@@ -30,8 +30,10 @@ from hermes.security.shapes import Loose, Places, shapes
 from hermes.security.views import View
 
 _DEEPEST = 2
-# What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a run.
-_MARK, _PIECES, _READ, _UNSEEN, _GLANCE = 50, 12, 80, 12, 10
+# What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a place, at a run.
+_MARK, _PIECES, _READ, _UNSEEN, _PLACE, _GLANCE = 50, 12, 80, 12, 2, 10
+# So many letters are looked through for borders in the time of a unit.
+_BORDERS_A_UNIT = 6
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
 # So much of one hidden stretch is told.
@@ -179,12 +181,13 @@ def _across(
         if not (said or done):
             return False
         passage = read()
-        effort.spend(_GLANCE + len(passage) // 32)
+        effort.spend(_GLANCE + len(passage) // _BORDERS_A_UNIT)
         if said and (hidden or words.may_hold(passage, said)):
             return True
-        return bool(done) and shapes().may_hold(passage, done)
+        return bool(done) and shapes().may_hold(passage, done, effort)
 
     places = {start: 2 for start, _ in loose} | {start: 1 for start, _ in anchors}
+    effort.spend(_PLACE * len(places))
     reading = across(view.text, sorted(places.items()), worth)
     if not reading:
         return
@@ -250,7 +253,7 @@ def _survey(text: str, effort: Effort) -> _Survey:
             read_to[how] = stop
             hows = (how, "words reversed") if how == "reversed" else (how,)
             survey.riddles.extend((begin, stop, undo(text[begin:stop], each), each) for each in hows)
-    survey = survey._replace(anchors=matcher().accompanied(text, sorted(survey.anchors)))
+    survey = survey._replace(anchors=matcher().accompanied(text, sorted(survey.anchors), effort))
     run, size = -1, 0
     for number, start in signposts.signs(narrow(text)):
         size = size + 1 if start == run else 1

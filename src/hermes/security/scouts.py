@@ -22,8 +22,8 @@ WORD = r"[a-z\x80-\u3001\u3003-\U0010ffff]+"
 
 Place = tuple[int, int]
 """Where a string begins in a text, and its number."""
-# What is spent on comparing the words around a key.
-_COMPARED = 3
+# What is spent on a key that is a part of strings, and on comparing the words around one.
+_LOOKED, _COMPARED = 2, 5
 _MARKS = re.compile(r"[^a-z\x80-\u3001\u3003-\U0010ffff]{1,6}")
 _MARK = "".join(chr(code) for code in range(128) if not "a" <= chr(code) <= "z") + STOP
 
@@ -114,6 +114,7 @@ class Scouts:
                 string, back = single[number]
                 found.append((start - back, string))
                 continue
+            effort.spend(_LOOKED)
             key = keys[number] if number in keys else self._key(number)
             edge, close, alone, exact, behind, before = key
             for string, back in alone:

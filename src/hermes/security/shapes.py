@@ -27,8 +27,9 @@ _LONGEST_NEED = 32
 _CROWD, _LEAST = 8, 64
 # So far ahead is looked for what a shape needs; at so few places the shape itself is tried sooner.
 _AHEAD, _FEW = 1_000, 60
-# What is spent on a place of a shape, and on trying the shape there.
-_PLACE, _TRY = 1, 3
+# What is spent on a place of a shape, and on trying it there. A try takes some microseconds; of the dearest
+# shapes, which pay for it when they are tried more often than in honest texts, ten times as many.
+_PLACE, _TRY, _DEAR_TRY, _OFTEN = 1, 3, 24, 80
 # Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
 # from the next: what matters there is read from its ends.
 _MANY, _ENDS, _BESIDE = 200, 32, 8
@@ -71,9 +72,9 @@ class Shapes:
             if rule.shape.heads or rule.shape.back:
                 loose += [(start, number) for start in reading.loose]
 
-    def may_hold(self, passage: str, numbers: Iterable[int]) -> bool:
+    def may_hold(self, passage: str, numbers: Iterable[int], effort: Effort) -> bool:
         """Whether one of the shapes of these numbers stands in a passage."""
-        return any(self._rules[number].stands_in(passage) for number in numbers)
+        return any(self._rules[number].stands_in(passage, effort) for number in numbers)
 
 
 class _Rule:
@@ -94,14 +95,18 @@ class _Rule:
         self.is_new = False
         return re.compile(self.shape.regex)
 
-    def stands_in(self, passage: str) -> bool:
+    def stands_in(self, passage: str, effort: Effort) -> bool:
         """Whether there is a match in a passage."""
         if not (_any_in(self.shape.needs, passage) and _any_in(self.shape.heads, passage)):
             return False
+        effort.spend(_DEAR_TRY)
         if not self.shape.heads:
             return self.expression.search(passage) is not None
-        heads = _occurrences(self.shape.heads, passage)
-        return any(self.expression.match(passage, at) for at in heads)
+        for at in _occurrences(self.shape.heads, passage):
+            effort.spend(_TRY)
+            if self.expression.match(passage, at, at + self.shape.back + _REACH_BACK):
+                return True
+        return False
 
     def heads(self, text: str, low: int, high: int) -> list[int]:
         """Where a head begins in [low, high] and is no end of a longer word, in ascending order."""
@@ -138,7 +143,7 @@ class _Reading:
         self._effort = effort
         self._text = text
         self._starts = starts
-        self._bare = 0
+        self._bare = self._tries = 0
         self._words = ""
         self._vain: set[str] | None = set() if len(starts) > _MANY else None
         self.loose: list[int] = []
@@ -155,7 +160,7 @@ class _Reading:
         for start, high in self._places(reach):
             if start < behind or self._in_vain(start, high) or (many and not self._needed(start, high)):
                 continue
-            self._effort.spend(_TRY)
+            self._try()
             if rule.is_new and not many and not _any_in(self.shape.needs, self._text[start:high]):
                 continue
             match = rule.expression.match(self._text, start, high)
@@ -184,7 +189,7 @@ class _Reading:
             if found:
                 self.loose.append(start)
             for at in found:
-                self._effort.spend(_TRY)
+                self._try()
                 if match := self.rule.expression.match(text, at, high):
                     behind = max(behind, match.end())
                     self._forget()
@@ -204,6 +209,11 @@ class _Reading:
                 low = begin
             high = stop
         yield from self.rule.expression.finditer(self._text, low, high)
+
+    def _try(self) -> None:
+        """Pay for one try."""
+        self._tries += 1
+        self._effort.spend(_TRY if self._tries <= _OFTEN else _DEAR_TRY)
 
     def _places(self, reach: int) -> Iterator[tuple[int, int]]:
         """Each trigger, and how far is read behind it: where they crowd less, as the later ones read on."""
