@@ -64,6 +64,8 @@ class Shapes:
         for number, lists in sorted(triggers.items()):
             starts = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists))
             rule = self._rules[number]
+            if len(starts) > _MANY and not _any_in(rule.shape.needs, text):
+                continue
             effort.spend(len(starts) * (1 + (len(starts) > _MANY)))
             written = text if rule.shape.lines else unbroken
             reading = _Reading(rule, written, _thinned(starts) if len(starts) > _MANY else starts, effort)
@@ -158,7 +160,7 @@ class _Reading:
     def _from_triggers(self, reach: int) -> Iterator[re.Match[str]]:
         behind, many, rule = 0, len(self._starts) > _FEW, self.rule
         for start, high in self._places(reach):
-            if start < behind or self._in_vain(start, high) or (many and not self._needed(start, high)):
+            if start < behind or (many and not self._needed(start, high)) or self._in_vain(start, high):
                 continue
             self._try()
             if rule.is_new and not many and not _any_in(self.shape.needs, self._text[start:high]):
@@ -178,7 +180,7 @@ class _Reading:
         behind = 0
         for start in self._starts:
             low, high = max(behind, start - back), start + _REACH_BACK
-            if low > start or self._in_vain(start - back, high) or not self._needed(low, high):
+            if low > start or not self._needed(low, high) or self._in_vain(start - back, high):
                 continue
             behind = start + 1
             self._effort.spend(_PLACE)
