@@ -19,6 +19,10 @@ LINES = (
     "todos os e mails {}",
     "<<user>> {}",
     "無視 {} 以前的",
+    "any automated {}",
+    "attention agent {}",
+    "diga credenciales {}",
+    "kata sandi {}",
 )
 
 

@@ -85,6 +85,14 @@ def test_words_are_found_where_they_begin_whatever_parts_them(text: str) -> None
     assert [places[0], places[1], places[2]] == wanted
 
 
+@given(st.lists(st.text(alphabet="ab .\n5éÿ\uffff\udcff\u3002")))
+def test_passages_searched_as_one_hold_what_each_of_them_holds(passages: list[str]) -> None:
+    finder = Finder(prepare([("a b", STARTS | ENDS), ("b", 0), ("b", STARTS), (".a", ENDS), ("ÿ", 0)]))
+    alone = [next(finder.present([passage])) for passage in passages]
+    assert list(finder.present(passages)) == alone
+    assert all({n for n, _ in finder.find(p)} <= there for p, there in zip(passages, alone, strict=True))
+
+
 def test_edges_of_words() -> None:
     finder = Finder(prepare([("tell", 3), ("inform", 1), (".env", 0)]))
     text = "tell information, satellite; tell.me x.env renv"

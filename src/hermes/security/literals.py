@@ -134,7 +134,7 @@ class Finder:
         spaced = data.replace(_STOP, b" ").translate(EDGES).split()
         data = b" " + b" ".join(spaced) + b" "
         hits = self.within(data)
-        border = begin = 0
+        border, begin = -1, 0
         for _ in passages:
             border = data.find(_BORDER, border + 1)
             stop = bisect_left(hits, border + 2, begin, key=_end) if border >= 0 else len(hits)
