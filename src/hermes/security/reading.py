@@ -30,7 +30,7 @@ from hermes.security.shapes import Loose, Places, shapes
 from hermes.security.views import View
 
 _DEEPEST = 2
-# What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a place, at a run.
+# What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a place or a run.
 _MARK, _PIECES, _READ, _UNSEEN, _PLACE, _GLANCE = 50, 12, 80, 12, 2, 10
 # So many letters are looked through for borders in the time of a unit.
 _BORDERS_A_UNIT = 6
