@@ -37,6 +37,40 @@ _REPORTED_AFTER = (
     r"\b(?:(?:is|are|gets?|must be) (?:reported|refused|rejected|flagged|blocked|treated as data)"
     r"|never (?:to be )?(?:followed|obeyed|executed|acted on))\b"
 )
+# "An attacker can ...", "a malicious skill may try to ...": what others do, told.
+_OTHERS = (
+    r"\b(?:attackers?|adversar(?:y|ies)|intruders?|hackers?|malware|bad actors?|prompt injections?|injected \w{4,12}"
+    r"|(?:malicious|hostile|compromised|poisoned|rogue|jailbroken|untrusted) [a-z]{3,14})\b[^\n.,;:!?]{0,50}?"
+    r"\b(?:can|could|may|might|would|who|that|which|is when|to|tr(?:y|ies|ied|ying) to|attempts? to)\b"
+    r"(?:(?!\b(?:so|therefore|then|please|now|you must|you should|instead|unless)\b)[^\n.,;:!?]){0,60}$"
+)
+# "The hook refuses ...", "looks for text such as ...": what a guard does about it.
+_GUARDED = (
+    r"\b(?:refuses|denies|blocks|rejects|prevents|forbids|disallows|stops|detects|catches|flags|intercepts"
+    r"|(?:looks|scans|checks|watches|tests|screens) for|(?:protects|guards|defends|hardened) against)\b"
+    r"(?:(?:(?! (?:so|therefore|then|please|now|you|but|instead|unless)\b)[^\n.,;:!?]){0,60}|[^\n.;:!?]{0,60}[`\"])$"
+)
+_GUARDED_AFTER = (
+    r"(?:(?!\b(?:or|if|unless|until|otherwise|you|your|so|then)\b)[^\n.,;:!?]){0,50}?"
+    r"\b(?:(?:is|are|gets?|was|were|being) (?:[a-z]{2,12}ly )?(?:reported|refused|rejected|flagged|blocked|denied"
+    r"|stopped|caught|prevented|intercepted)"
+    r"|(?:sandbox|gate|hook|guard|firewall|scanner|policy|gateway|filter) (?:denies|blocks|refuses|stops|rejects|flags"
+    r"|catches))\b|[^\n]{0,30}\n?[^\n]{0,4}\"(?:decision|status|verdict|action|outcome)\":\s?\"(?:blocked|denied|refused|rejected|deny|block)"
+)
+# "Never run `...`".
+_FORBIDDEN = (
+    r"\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not|won't|will not|refuses? to)[ *_]{1,3}"
+    r"(?!hesitate|forget|fail|stop|wait|miss|worry|only|just)(?:[\w-]{2,14} )?(?:the |any |a )?[`\"'(]{0,2}$"
+)
+# "deny: [...]", "blocked commands:" and a list.
+_DENIED = (
+    r"\b(?:deny|denied|block(?:ed|list)?|forbid(?:den)?|disallow(?:ed)?|denylist|blacklist|prohibited|suspect|banned)"
+    r"(?:[ _-]?\w{2,12}){0,2}[\"'*`]{0,3}\s?[=:][*_]{0,2}[^\n]{0,200}$"
+)
+_DENIED_LIST = (
+    r"\b(?:deny|denied|block(?:ed|list)?|forbid(?:den)?|disallow(?:ed)?|denylist|blacklist|prohibited|banned)"
+    r"(?:[ _-]?\w{2,12}){0,2}[\"'*`]{0,3}\s?[=:][^\n\]]{0,80}\n(?:[ \t]*[-\"'*][^\n]{0,200}\n){0,30}[ \t]*[-\"'*][^\n]{0,200}$"
+)
 _SINGLE = r"(?<!\w)'|'(?!\w)"
 _FENCE = r"(?m)^[ \t>]{0,12}(?:```|~~~)"
 _ITEM = r"[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
@@ -80,10 +114,14 @@ class Context:
             return True
         if self._named(start, end) or self._closes_its_own(start) or self._refused(start):
             return True
+        if self._told_of_others(start, end):
+            return True
         fenced = self._fenced(start)
         apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._listed(start)
         if not apart:
             return False
+        if (fenced is not None or self._quoted(start, end)) and self._denied(start):
+            return True
         if (fenced is not None or self._quoted(start, end) or self._table(start)) and self._security(start):
             return True
         return self._cued(start, end, fenced)
@@ -120,6 +158,21 @@ class Context:
             return True
         low = max(0, start - _LIST)
         return self._listed(start) and bool(compiled(_NOT_DONE).search(self._text, low, start))
+
+    def _told_of_others(self, start: int, end: int) -> bool:
+        """Whether the passage is what others do, what a guard does not let happen, or what is never to be done."""
+        for rule in (_OTHERS, _GUARDED):
+            if compiled(rule).search(self._text, max(0, start - 130), start):
+                return True
+        if compiled(_FORBIDDEN).search(self._text, max(0, start - 44), start):
+            return True
+        return bool(compiled(_GUARDED_AFTER).match(self._text, end, end + 120))
+
+    def _denied(self, start: int) -> bool:
+        """Whether the passage stands in a list, or a setting, of what is denied."""
+        if compiled(_DENIED).search(self._text, self._line(start)[0], start):
+            return True
+        return bool(compiled(_DENIED_LIST).search(self._text, max(0, start - _LIST), start))
 
     def _closes_its_own(self, start: int) -> bool:
         """Whether a closing tag was opened in the same text: a part of its structure, no way out of it."""

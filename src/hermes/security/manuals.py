@@ -16,7 +16,7 @@ _FLAG = (
 _CHOICE = r"[ \t]{0,8}[-*+]\s\*\*[^*\n]{3,60}\*\*[ \t]{0,2}[-:\u2013\u2014]"
 # "# ", and in the next line a command with flags.
 _REMARK = r"[ \t]*(?:#|//)\s?[^\n.!?]{0,24}$"
-_COMMAND = r"\n[ \t]*(?:\$ )?(?:[\w./-]{1,40} ){1,3}[^\n#]{0,160}?-{1,2}[a-z]"
+_COMMAND = r"\n[ \t]*(?:(?:\$ )?(?:[\w./-]{1,40} ){1,3}[^\n#]{0,160}?-{1,2}[a-z]|[\"']?-{1,2}[a-z][\w-]{1,30}[= \"'])"
 
 
 def names(text: str, start: int, end: int) -> bool:

@@ -32,7 +32,7 @@ def torn(passage: str) -> bool:
 
 # "do not ignore these rules": an order to keep them. Only languages that put the negation first.
 _NEGATED = (
-    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|nao|nunca|jamais|niemals|nicht|nie|non|mai"
+    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|no longer|nao|nunca|jamais|niemals|nicht|nie|non|mai"
     r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+"
     r"(?:[\w']+[ \t*_]+or[ \t*_]+)?(?:[\w']+[ \t*_]+){0,1}"
     r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4})$"
@@ -55,6 +55,8 @@ _STATED = (
     _PROGRAM + r"[ *_]{1,3}(?:will|would|does|did|may|might|could)[ *_]{1,3}(?:[a-z]{2,12}ly[ *_]{1,3})?$"
 )
 _THIRD = r"(?:ignore|forget|disregard|bypasse|override|overlook|discard)s\b"
+# "Has the user cancelled ...?"
+_ASKED = r"\b(?:has|have|had|did|does|whether|if|once|when|after|until) (?:the |a |any )?(?:user|human|person|owner|they|anyone) (?:[a-z]{2,12} ){0,2}$"
 _WHICH = _PROGRAM + r"(?:,?\s(?:that|which))?\s$"
 
 
@@ -65,6 +67,8 @@ def negated(text: str, start: int, end: int) -> bool:
     if compiled(_STATED).search(text, max(0, start - 44), start):
         return True
     if compiled(_THIRD).match(text, start) and compiled(_WHICH).search(text, max(0, start - 30), start):
+        return True
+    if compiled(_ASKED).search(text, max(0, start - 60), start):
         return True
     listed = compiled(_NEGATED_LIST).search(text, max(0, start - 110), start)
     return bool(listed and (" or " in text[start : end + 60] or text[:start].endswith("or ")))

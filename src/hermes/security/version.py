@@ -6,7 +6,7 @@ import hashlib
 import os
 from functools import cache
 
-CODE = 9
+CODE = 10
 """Raise when the code reads the same rules differently."""
 
 RULES = os.path.join(os.path.dirname(__file__), "rules.json")
