@@ -39,8 +39,9 @@ _REPORTED_AFTER = (
 )
 # "An attacker can ...", "a malicious skill may try to ...": what others do, told.
 _OTHERS = (
-    r"\b(?:attackers?|adversar(?:y|ies)|intruders?|hackers?|malware|bad actors?|prompt injections?|injected \w{4,12}"
-    r"|(?:malicious|hostile|compromised|poisoned|rogue|jailbroken|untrusted) [a-z]{3,14})\b[^\n.,;:!?]{0,50}?"
+    r"\b(?:attackers?|adversar(?:y|ies)|intruders?|hackers?|malware|bad actors?|prompt injections?"
+    r"|injected \w{4,12}|(?:malicious|hostile|compromised|poisoned|rogue|jailbroken|untrusted) [a-z]{3,14})\b"
+    r"[^\n.,;:!?]{0,50}?"
     r"\b(?:can|could|may|might|would|who|that|which|is when|to|tr(?:y|ies|ied|ying) to|attempts? to)\b"
     r"(?:(?!\b(?:so|therefore|then|please|now|you must|you should|instead|unless)\b)[^\n.,;:!?]){0,60}$"
 )
@@ -48,29 +49,31 @@ _OTHERS = (
 _GUARDED = (
     r"\b(?:refuses|denies|blocks|rejects|prevents|forbids|disallows|stops|detects|catches|flags|intercepts"
     r"|(?:looks|scans|checks|watches|tests|screens) for|(?:protects|guards|defends|hardened) against)\b"
-    r"(?:(?:(?! (?:so|therefore|then|please|now|you|but|instead|unless)\b)[^\n.,;:!?]){0,60}|[^\n.;:!?]{0,60}[`\"])$"
+    r"(?:(?:(?! (?:so|therefore|then|please|now|you|but|instead|unless)\b)[^\n.,;:!?]){0,60}"
+    r"|[^\n.;:!?]{0,60}[`\"])$"
 )
 _GUARDED_AFTER = (
     r"(?:(?!\b(?:or|if|unless|until|otherwise|you|your|so|then)\b)[^\n.,;:!?]){0,50}?"
-    r"\b(?:(?:is|are|gets?|was|were|being) (?:[a-z]{2,12}ly )?(?:reported|refused|rejected|flagged|blocked|denied"
-    r"|stopped|caught|prevented|intercepted)"
-    r"|(?:sandbox|gate|hook|guard|firewall|scanner|policy|gateway|filter) (?:denies|blocks|refuses|stops|rejects|flags"
-    r"|catches))\b|[^\n]{0,30}\n?[^\n]{0,4}\"(?:decision|status|verdict|action|outcome)\":\s?\"(?:blocked|denied|refused|rejected|deny|block)"
+    r"\b(?:(?:is|are|gets?|was|were|being) (?:[a-z]{2,12}ly )?"
+    r"(?:reported|refused|rejected|flagged|blocked|denied|stopped|caught|prevented|intercepted)"
+    r"|(?:sandbox|gate|hook|guard|firewall|scanner|policy|gateway|filter)"
+    r" (?:denies|blocks|refuses|stops|rejects|flags|catches))\b"
+    r"|[^\n]{0,30}\n?[^\n]{0,4}\"(?:decision|status|verdict|action|outcome)\""
+    r":\s?\"(?:blocked|denied|refused|rejected|deny|block)"
 )
 # "Never run `...`".
 _FORBIDDEN = (
-    r"\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not|won't|will not|refuses? to)[ *_]{1,3}"
-    r"(?!hesitate|forget|fail|stop|wait|miss|worry|only|just)(?:[\w-]{2,14} )?(?:the |any |a )?[`\"'(]{0,2}$"
+    r"\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not|won't|will not"
+    r"|refuses? to)[ *_]{1,3}(?!hesitate|forget|fail|stop|wait|miss|worry|only|just)"
+    r"(?:[\w-]{2,14} )?(?:the |any |a )?[`\"'(]{0,2}$"
 )
 # "deny: [...]", "blocked commands:" and a list.
-_DENIED = (
-    r"\b(?:deny|denied|block(?:ed|list)?|forbid(?:den)?|disallow(?:ed)?|denylist|blacklist|prohibited|suspect|banned)"
-    r"(?:[ _-]?\w{2,12}){0,2}[\"'*`]{0,3}\s?[=:][*_]{0,2}[^\n]{0,200}$"
-)
-_DENIED_LIST = (
+_DENY = (
     r"\b(?:deny|denied|block(?:ed|list)?|forbid(?:den)?|disallow(?:ed)?|denylist|blacklist|prohibited|banned)"
-    r"(?:[ _-]?\w{2,12}){0,2}[\"'*`]{0,3}\s?[=:][^\n\]]{0,80}\n(?:[ \t]*[-\"'*][^\n]{0,200}\n){0,30}[ \t]*[-\"'*][^\n]{0,200}$"
+    r"(?:[ _-]?\w{2,12}){0,2}[\"'*`]{0,3}\s?[=:]"
 )
+_DENIED = _DENY + r"[*_]{0,2}[^\n]{0,200}$"
+_DENIED_LIST = _DENY + r"[^\n\]]{0,80}\n(?:[ \t]*[-\"'*][^\n]{0,200}\n){0,30}[ \t]*[-\"'*][^\n]{0,200}$"
 _SINGLE = r"(?<!\w)'|'(?!\w)"
 _FENCE = r"(?m)^[ \t>]{0,12}(?:```|~~~)"
 _ITEM = r"[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
@@ -160,7 +163,7 @@ class Context:
         return self._listed(start) and bool(compiled(_NOT_DONE).search(self._text, low, start))
 
     def _told_of_others(self, start: int, end: int) -> bool:
-        """Whether the passage is what others do, what a guard does not let happen, or what is never to be done."""
+        """Whether others do it, a guard does not let it happen, or it is never to be done."""
         for rule in (_OTHERS, _GUARDED):
             if compiled(rule).search(self._text, max(0, start - 130), start):
                 return True

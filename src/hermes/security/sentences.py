@@ -32,8 +32,8 @@ def torn(passage: str) -> bool:
 
 # "do not ignore these rules": an order to keep them. Only languages that put the negation first.
 _NEGATED = (
-    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|no longer|nao|nunca|jamais|niemals|nicht|nie|non|mai"
-    r"|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+"
+    r"(?:\b(?:not|never|don'?t|doesn'?t|cannot|can'?t|won'?t|nor|no longer|nao|nunca|jamais|niemals|nicht|nie"
+    r"|non|mai|niet|nooit|не|никогда|nigdy|jangan|dung|khong)[ \t*_]+"
     r"(?:[\w']+[ \t*_]+or[ \t*_]+)?(?:[\w']+[ \t*_]+){0,1}"
     r"|(?:不要|不得|切勿|禁止|不能|不会|不可|无法)\w{0,4})$"
 )
@@ -56,7 +56,10 @@ _STATED = (
 )
 _THIRD = r"(?:ignore|forget|disregard|bypasse|override|overlook|discard)s\b"
 # "Has the user cancelled ...?"
-_ASKED = r"\b(?:has|have|had|did|does|whether|if|once|when|after|until) (?:the |a |any )?(?:user|human|person|owner|they|anyone) (?:[a-z]{2,12} ){0,2}$"
+_ASKED = (
+    r"\b(?:has|have|had|did|does|whether|if|once|when|after|until) (?:the |a |any )?"
+    r"(?:user|human|person|owner|they|anyone) (?:[a-z]{2,12} ){0,2}$"
+)
 _WHICH = _PROGRAM + r"(?:,?\s(?:that|which))?\s$"
 
 
