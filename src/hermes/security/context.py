@@ -111,23 +111,24 @@ class Context:
 
     def mentions(self, start: int, end: int) -> bool:
         """Whether the passage [start, end) is spoken about."""
-        if compiled(_REPORTED).search(self._text, max(0, start - 60), start):
-            return True
-        if compiled(_REPORTED_VERB).search(self._text, max(0, start - 40), min(end, start + 40)):
+        if self._reported(start, end) or self._told_of_others(start, end):
             return True
         if self._named(start, end) or self._closes_its_own(start) or self._refused(start):
             return True
-        if self._told_of_others(start, end):
-            return True
         fenced = self._fenced(start)
-        apart = fenced is not None or self._quoted(start, end) or self._table(start) or self._listed(start)
-        if not apart:
-            return False
-        if (fenced is not None or self._quoted(start, end)) and self._denied(start):
+        quoted = self._quoted(start, end)
+        if (fenced is not None or quoted) and self._denied(start):
             return True
-        if (fenced is not None or self._quoted(start, end) or self._table(start)) and self._security(start):
+        if (fenced is not None or quoted or self._table(start)) and self._security(start):
             return True
-        return self._cued(start, end, fenced)
+        apart = fenced is not None or quoted or self._table(start) or self._listed(start)
+        return apart and self._cued(start, end, fenced)
+
+    def _reported(self, start: int, end: int) -> bool:
+        """Whether the passage is someone else's order, reported."""
+        if compiled(_REPORTED).search(self._text, max(0, start - 60), start):
+            return True
+        return bool(compiled(_REPORTED_VERB).search(self._text, max(0, start - 40), min(end, start + 40)))
 
     def names(self, start: int, end: int) -> bool:
         """Whether the passage is program text, in a fence or a code span: names and types, no sentence."""
