@@ -107,9 +107,7 @@ class Matcher:
         bare = [pattern.strip() for pattern in patterns]
         return Finder(Literals(bare, [0] * len(firsts), leads, lengths, exact))
 
-    def accompanied(
-        self, text: str, anchors: list[tuple[int, int]], effort: Effort
-    ) -> list[tuple[int, int]]:
+    def accompanied(self, text: str, anchors: list[tuple[int, int]], effort: Effort) -> list[tuple[int, int]]:
         """Those of the anchors, as `find` takes them, that have a word near which their rules ask for."""
         kept = []
         for anchor in anchors:
