@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from hermes.security.effort import Effort
 from hermes.security.expressions import compiled
 from hermes.security.literals import narrow
 from hermes.security.views import Edit, View, edited
@@ -107,6 +108,8 @@ _MARKED = re.compile(
     rb"q(?<=[ bm]q)q?+[ah]++[kp]?q|p(?:(?<=dp) |p)[^p]{1,60}+p(?:(?<=dp) |p)|h(?<= h) [^h]{1,60}+h(?<= h) "
 )
 _APART = "\n\n"
+# What is spent on a place, and on a border.
+_PLACE, _BORDER_COSTS = 2, 3
 
 
 class _Stretch(NamedTuple):
@@ -193,7 +196,7 @@ Worth = Callable[[int, int, bool, Callable[[], str]], bool]
 is asked."""
 
 
-def across(text: str, places: Sequence[tuple[int, int]], worth: Worth) -> Across | None:
+def across(text: str, places: Sequence[tuple[int, int]], worth: Worth, effort: Effort) -> Across | None:
     """What of a view is to be read across its borders; None where it has none that matter.
 
     Places, in ascending order, are where words stand by which rules are known, each with how many fragments
@@ -206,7 +209,8 @@ def across(text: str, places: Sequence[tuple[int, int]], worth: Worth) -> Across
     signs = b"b" + narrow(text).translate(_SIGNS) + b"b"
     around = [(0, len(signs))] if marked else list(_surroundings(signs, places))
     reading = Across(text)
-    for stretch, read in _runs(text, _with_marks(text, signs, around), around, worth):
+    effort.spend(_PLACE * len(places))
+    for stretch, read in _runs(text, _with_marks(text, signs, around), around, worth, effort):
         reading.add(stretch, read)
     return reading if reading.text else None
 
@@ -268,7 +272,7 @@ def _matches(signs: bytes, around: Iterable[tuple[int, int]]) -> Iterator[re.Mat
 
 
 def _runs(
-    text: str, signs: bytes, around: Iterable[tuple[int, int]], worth: Worth
+    text: str, signs: bytes, around: Iterable[tuple[int, int]], worth: Worth, effort: Effort
 ) -> Iterator[tuple[_Stretch, str]]:
     """The stretches around runs that may say something, and how each reads."""
     behind = 0
@@ -285,7 +289,7 @@ def _runs(
         open_left, open_right = signs[match.start()] != _END, signs[match.end()] != _END
         begin = max(0, first - _REACH) if open_left else first
         end = min(len(text), last + _REACH) if open_right else last
-        read = _Read(text, begin, first, max(first, min(last, end)), max(first, end))
+        read = _Read(text, (begin, first, max(first, min(last, end)), max(first, end)), effort)
         if (parted or worth(low, high, dense, read)) and not _is_spaceless(text, first, last):
             yield read.stretch, read()
 
@@ -297,12 +301,11 @@ def _is_spaceless(text: str, first: int, last: int) -> bool:
 class _Read:
     """How a stretch reads across its borders, found out when somebody asks.
 
-    It begins at `low`; its borders stand in [first, last); it ends at `high`.
+    The span says where it begins, in what part its borders stand, and where it ends.
     """
 
-    def __init__(self, text: str, low: int, first: int, last: int, high: int) -> None:
-        self._text = text
-        self._span = low, first, last, high
+    def __init__(self, text: str, span: tuple[int, int, int, int], effort: Effort) -> None:
+        self._text, self._span, self._effort = text, span, effort
 
     @cached_property
     def stretch(self) -> _Stretch:
@@ -310,6 +313,7 @@ class _Read:
         low, first, last, high = self._span
         spans = (match.span() for match in compiled(_BORDER).finditer(self._text, first, last))
         borders = [(start, end, _between(self._text, low, start)) for start, end in spans]
+        self._effort.spend(_BORDER_COSTS * len(borders))
         return _Stretch(0, low, high, borders)
 
     def __call__(self) -> str:

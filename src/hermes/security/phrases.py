@@ -40,7 +40,7 @@ _ENOUGH = 60
 # What is spent on a passage, on its letters, on a rule tried at a word.
 _WINDOW, _LETTERS_A_UNIT, _TRY = 14, 24, 5
 # On an anchor; so many words are asked for in the time of a unit.
-_PLACE, _WORDS_A_UNIT = 2, 5
+_PLACE, _WORDS_A_UNIT = 3, 5
 # So many passages are searched for words at once.
 _TOGETHER = 64
 # So many marks may stand between the words of one entry.

@@ -30,10 +30,8 @@ from hermes.security.shapes import Loose, Places, shapes
 from hermes.security.views import View
 
 _DEEPEST = 2
-# What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a place or a run.
-_MARK, _PIECES, _READ, _UNSEEN, _PLACE, _GLANCE = 50, 12, 80, 12, 2, 10
-# So many letters are looked through for borders in the time of a unit.
-_BORDERS_A_UNIT = 6
+# What is spent on a mark, its parts, another text to be read, what draws nothing, a look at a run.
+_MARK, _PIECES, _READ, _UNSEEN, _GLANCE = 50, 12, 80, 12, 10
 # A text with so many grave findings of one kind gains nothing from another.
 _ENOUGH = 60
 # So much of one hidden stretch is told.
@@ -86,7 +84,7 @@ class _Reader:
 
     def read(self, text: str, depth: int, hidden: int = 0, joined: bool = False) -> Iterator[Mark]:
         """Marks of a text and of all that is hidden in it, in offsets of the text."""
-        self._effort.spend(_READ + len(text) // 32 if depth else 0)
+        self._effort.spend(_READ * (depth > 0) + len(text) // (32 if text.isascii() else 16))
         view = fold(text)
         words = matcher()
         survey = _survey(view.text, self._effort)
@@ -181,14 +179,13 @@ def _across(
         if not (said or done):
             return False
         passage = read()
-        effort.spend(_GLANCE + len(passage) // _BORDERS_A_UNIT)
+        effort.spend(_GLANCE + len(passage) // 32)
         if said and (hidden or words.may_hold(passage, said)):
             return True
         return bool(done) and shapes().may_hold(passage, done, effort)
 
     places = {start: 2 for start, _ in loose} | {start: 1 for start, _ in anchors}
-    effort.spend(_PLACE * len(places))
-    reading = across(view.text, sorted(places.items()), worth)
+    reading = across(view.text, sorted(places.items()), worth, effort)
     if not reading:
         return
     text = reading.text

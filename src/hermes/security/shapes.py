@@ -202,7 +202,7 @@ class _Reading:
         low = high = 0
         for start, stop in self._places(_REACH_BACK):
             begin = max(0, start - self.shape.back)
-            self._effort.spend(_PLACE)
+            self._effort.spend(_TRY)
             if not self._needed(begin, stop):
                 continue
             self.loose.append(start)
