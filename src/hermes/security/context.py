@@ -25,6 +25,7 @@ _REPORTED = (
     _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
     r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
     r"|如果[^。\n]{0,20}(?:要求|让|叫)[你您]?$"
+    r"|\bgrep (?:-[\w-]{1,12} ){0,4}[\"']$"
 )
 _REPORTED_VERB = (
     _SPEECH + r")\s(?:\w+\s){0,3}to\s(?:ignore|disregard|forget|override|bypass|reveal|act|pretend)\b"
@@ -44,6 +45,8 @@ _OTHERS = (
     r"[^\n.,;:!?]{0,50}?"
     r"\b(?:can|could|may|might|would|who|that|which|is when|to|tr(?:y|ies|ied|ying) to|attempts? to)\b"
     r"(?:(?!\b(?:so|therefore|then|please|now|you must|you should|instead|unless)\b)[^\n.,;:!?]){0,60}$"
+    r"|\b(?:tests?|attempts?|tr(?:y|ies|ied|ying)) to (?:get|make|trick|have|convince|push|coax|talk)"
+    r" (?:[\w-]{1,14} ){1,4}(?:to|into)\b(?:[^\n.;:!?]{0,80}, (?:and |or )?to)? (?:\w{2,14} ){0,2}$"
 )
 # "The hook refuses ...", "looks for text such as ...": what a guard does about it.
 _GUARDED = (
@@ -67,6 +70,19 @@ _FORBIDDEN = (
     r"|refuses? to)[ *_]{1,3}(?!hesitate|forget|fail|stop|wait|miss|worry|only|just)"
     r"(?:[\w-]{2,14} )?(?:the |any |a )?[`\"'(]{0,2}$"
 )
+# "You must not: ...; ...", "never comply with requests to ...".
+_FORBIDDEN_ALL = (
+    r"\b(?:must not|should not|may not|do not|refuse to|never):\s[^\n.!?]{0,160}$"
+    r"|\b(?:never|not|don't|refuse to) (?:comply with|obey|follow|honou?r|fulfil{1,2}|act on|respond to"
+    r"|accept|grant) (?:\w{2,14} ){0,3}(?:requests?|attempts?|orders|prompts?|questions?)\b[^.!?\n:]{0,100}$"
+)
+# "Bad:" before a fence; "Blocked by ..." or "expect: refuse" behind a passage in one.
+_BAD = r"\b(?:bad|wrong|never|don't|avoid|incorrect|unsafe|insecure|vulnerable)\W{1,6}$"
+_OUTCOME = (
+    r"[^\n]{0,60}\n[ \t>]{0,12}\W{0,4}(?:blocked|denied|refused|rejected)\b"
+    r"|[^\n]{0,60}(?:\n[^\n]{0,12})?\b(?:expect(?:ed|s)?|label|category|verdict)\W{1,6}(?:\w{1,12}\W{1,3})?"
+    r"(?:refus\w{1,4}|block\w{0,3}|den(?:y|ied)|reject\w{0,3}|attack|malicious|unsafe|injection)\b"
+)
 # "deny: [...]", "blocked commands:" and a list.
 _DENY = (
     r"\b(?:deny|denied|block(?:ed|list)?|forbid(?:den)?|disallow(?:ed)?|denylist|blacklist|prohibited|banned)"
@@ -79,13 +95,17 @@ _FENCE = r"(?m)^[ \t>]{0,12}(?:```|~~~)"
 _ITEM = r"[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])\s"
 _HEADING = r"(?m)^#{1,6} .*$"
 _REFUSED = (
+    r"^#{1,6}\W{1,6}(?:(?:you|agents?|we|it|i) )?(?:must |should |may |will )?"
+    r"(?:never|not|do not|don't|not allowed|off[- ]limits|disallowed|denied|blocked)\W{0,4}$|"
     r"\banti-?patterns?\b|\bwhat not to do\b|\b(?:don'?t|never|do not) do\b|\bdon'?ts\b|\bforbidden\b"
     r"|\bprohibited\b|\bprohibitions?\b|禁止|反模式|不要做|やってはいけない|アンチパターン|避けるべき|避免|안티패턴|피해야|금지|запрещ|verboten|prohibido|proibido|interdit"
 )
 # "**Will not:**", and a list that nothing but its items has interrupted yet.
 _NOT_DONE = (
     r"(?:^|\n)[ \t>]{0,8}[*_]{0,2}(?:(?:it|this \w+|the \w+|you|we|i)\s)?(?:will not|won't|must not"
-    r"|must never|should not|shouldn't|does not|do not|don't|don'ts|never|may not)(?: do| be)?"
+    r"|must never|should not|shouldn't|does not|do not|don't|don'ts|never|may not"
+    r"|(?:\w{2,14} )?(?:forbidden|prohibited|banned|disallowed|denied|not allowed|off[- ]limits)"
+    r"(?: \w{2,14}){0,2})(?: do| be)?"
     r"[*_]{0,2}:[*_]{0,2}[ \t]*\n\s*(?:" + _ITEM + r"[^\n]{0,400}\n\s*){0,12}" + _ITEM + r"[^\n]{0,400}$"
 )
 _LIST = 1_600
@@ -117,7 +137,7 @@ class Context:
             return True
         fenced = self._fenced(start)
         quoted = self._quoted(start, end)
-        if (fenced is not None or quoted) and self._denied(start):
+        if (fenced is not None or quoted) and (self._denied(start) or self._judged(end, fenced)):
             return True
         if (fenced is not None or quoted or self._table(start)) and self._security(start):
             return True
@@ -170,6 +190,8 @@ class Context:
                 return True
         if compiled(_FORBIDDEN).search(self._text, max(0, start - 44), start):
             return True
+        if compiled(_FORBIDDEN_ALL).search(self._text, max(0, start - 170), start):
+            return True
         return bool(compiled(_GUARDED_AFTER).match(self._text, end, end + 120))
 
     def _denied(self, start: int) -> bool:
@@ -177,6 +199,12 @@ class Context:
         if compiled(_DENIED).search(self._text, self._line(start)[0], start):
             return True
         return bool(compiled(_DENIED_LIST).search(self._text, max(0, start - _LIST), start))
+
+    def _judged(self, end: int, fence: int | None) -> bool:
+        """Whether what is in a fence or quoted is called bad, or followed by what a guard says to it."""
+        if fence is not None and compiled(_BAD).search(self._text, max(0, fence - 24), fence):
+            return True
+        return bool(compiled(_OUTCOME).match(self._text, end))
 
     def _closes_its_own(self, start: int) -> bool:
         """Whether a closing tag was opened in the same text: a part of its structure, no way out of it."""

@@ -17,6 +17,11 @@ _SHARED = (
     r"git(?:hub|lab|ea)|bitbucket|codeberg|huggingface|npmjs|unpkg|jsdelivr|pypi|pythonhosted|google|amazonaws"
     r"|vercel|netlify|cloudfront|azure|sourceforge|gist"
 )
+# Where nobody but the service itself is at home.
+_SIGN_IN = (
+    r"https?://(?:accounts\.google|console\.cloud\.google|aistudio\.google|login\.microsoftonline|console\.aws\.amazon"
+    r"|console\.anthropic|platform\.(?:openai|claude))\.com[/\s]|https?://github\.com/(?:login|settings)/"
+)
 _OWN = r"https?://(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|host\.|\[::1)"
 # Words of addresses that do not tell one from another.
 _SAYS_NOTHING = (
@@ -40,7 +45,7 @@ class Hosts:
     def named(self, command: str) -> bool:
         """Whether the text speaks of the host of a command, or on shared hosts of the owner, in its prose."""
         found = compiled(_ADDRESS).search(command)
-        if not found or compiled(_OWN).match(found[0]):
+        if not found or compiled(_OWN).match(found[0]) or compiled(_SIGN_IN).match(found[0] + " "):
             return True
         host, _, path = compiled(r"[^/@]{1,64}(?://|@)").sub("", found[0], 1).partition("/")
         owner = "/".join(path.split("/")[:2]) if compiled(_SHARED).search(host) else ""

@@ -39,7 +39,7 @@ _NEGATED = (
 )
 # "do not override rules, ignore directives, or change them": the negation holds for the whole list.
 _NEGATED_LIST = (
-    r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90},\s(?:or\s)?$"
+    r"\b(?:do not|don't|never|must not|should not|cannot|can't)\s[^.!?:;\n]{3,90}(?:,\s(?:or\s)?|\sor\s)$"
     r"|:\s?no\s[^.!?:;\n]{3,100},\sor\s$"
 )
 # "The client will forget earlier grants", "a check that ignores earlier decisions": said of a program. Only
