@@ -25,6 +25,9 @@ _REPORTED = (
     _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
     r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
     r"|如果[^。\n]{0,20}(?:要求|让|叫)[你您]?$"
+    r"|\bs[ie] (?:l'|el |o |un |uma? )?(?:utilisateur|usuario|utente)"
+    r" (?:\w{2,12} ){0,2}(?:d'|de |di |para |que )?$"
+    r"|\bесли пользователь (?:\w{2,12} ){0,2}$"
     r"|\bgrep (?:-[\w-]{1,12} ){0,4}[\"']$"
 )
 _REPORTED_VERB = (
@@ -45,8 +48,16 @@ _OTHERS = (
     r"[^\n.,;:!?]{0,50}?"
     r"\b(?:can|could|may|might|would|who|that|which|is when|to|tr(?:y|ies|ied|ying) to|attempts? to)\b"
     r"(?:(?!\b(?:so|therefore|then|please|now|you must|you should|instead|unless)\b)[^\n.,;:!?]){0,60}$"
+    r"|(?:攻击者|黑客|攻撃者|공격자|злоумышленник|атакующ|зловмисник|angreifer|attaquant|atacante|aggressor|saldirgan"
+    r"|ke tan cong|napastni[kc]|penyerang|aanvaller)[^\n.,;:!?。，；：！？]{0,60}$"
     r"|\b(?:tests?|attempts?|tr(?:y|ies|ied|ying)) to (?:get|make|trick|have|convince|push|coax|talk)"
     r" (?:[\w-]{1,14} ){1,4}(?:to|into)\b(?:[^\n.;:!?]{0,80}, (?:and |or )?to)? (?:\w{2,14} ){0,2}$"
+)
+# "`/clear` - ...", "On `/new`, ...", "the button makes the bot ...": what a command does.
+_COMMAND = (
+    r"(?:^|\n)[ \t>|*-]{0,6}`(?:/|--)[a-z][\w-]{0,24}(?: [^`\n]{1,40})?`[ \t]?[-:|\u2013\u2014][^\n]{0,60}$"
+    r"|\b(?:on|when|if|after)\b[^.\n]{0,30}`/[a-z][\w-]{0,24}`[^.\n`]{0,30}$"
+    r"|\b(?:makes|lets|causes|allows) (?:the |an? )?(?:bot|model|agent|assistant|llm) (?:to )?$"
 )
 # "The hook refuses ...", "looks for text such as ...": what a guard does about it.
 _GUARDED = (
@@ -56,7 +67,8 @@ _GUARDED = (
     r"|[^\n.;:!?]{0,60}[`\"])$"
 )
 _GUARDED_AFTER = (
-    r"(?:(?!\b(?:or|if|unless|until|otherwise|you|your|so|then)\b)[^\n.,;:!?]){0,50}?"
+    r"[\"”」』]?\s?(?:之类|一类|这样的文字|等(?:文字|指令|内容|短语))"
+    r"|(?:(?!\b(?:or|if|unless|until|otherwise|you|your|so|then)\b)[^\n.,;:!?]){0,50}?"
     r"\b(?:(?:is|are|gets?|was|were|being) (?:[a-z]{2,12}ly )?"
     r"(?:reported|refused|rejected|flagged|blocked|denied|stopped|caught|prevented|intercepted)"
     r"|(?:sandbox|gate|hook|guard|firewall|scanner|policy|gateway|filter)"
@@ -185,7 +197,7 @@ class Context:
 
     def _told_of_others(self, start: int, end: int) -> bool:
         """Whether others do it, a guard does not let it happen, or it is never to be done."""
-        for rule in (_OTHERS, _GUARDED):
+        for rule in (_OTHERS, _COMMAND, _GUARDED):
             if compiled(rule).search(self._text, max(0, start - 130), start):
                 return True
         if compiled(_FORBIDDEN).search(self._text, max(0, start - 44), start):

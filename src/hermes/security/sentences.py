@@ -15,6 +15,7 @@ _TORN = (
     r"|\brules? that you (?:cannot|can't|may not) or will not follow"
     r"|\bnever (?:ignore|disregard|forget|override|bypass)\b"
     r"|有効(?:化)?\W?(?:または|か|と)?\W?無効|启用\W?(?:或|和)?\W?禁用|開啟\W?(?:或|和)?\W?關閉"
+    r"|\bask the user to (?:add|set|put|fill|create|configure|update|export|install|run)\b"
     r"|\bskip (?:all|every|any|the|your)(?: \w{1,14})? prompts?\b"
 )
 _STOP = r"[.!?\u3002;][*_\"')]{0,3}\s|\u3002"
