@@ -250,12 +250,13 @@ def _surroundings(signs: bytes, places: Iterable[tuple[int, int]]) -> Iterator[t
 
 def _fragments(signs: bytes, place: int) -> int:
     """How many of what stands at a place, before and behind that, are as short as a fragment, and near."""
-    left, right = signs.rfind(b"b", 0, place + 1), signs.find(b"b", place + 1)
-    found = int(_is_short(signs[left:right]))
-    if right - place <= _SIGHT:
+    left = signs.rfind(b"b", max(0, place - _SHORT_PIECE), place + 1)
+    right = signs.find(b"b", place + 1, place + _SHORT_PIECE)
+    found = int(left >= 0 and right >= 0 and _is_short(signs[left:right]))
+    if 0 <= right <= place + _SIGHT:
         following, border, _ = signs[right : right + _SHORT_PIECE].lstrip(_NOTHING).partition(b"b")
         found += bool(border) and _is_short(following)
-    if place - left <= _SIGHT:
+    if left >= 0 and left >= place - _SIGHT:
         _, border, before = signs[max(0, left - _SHORT_PIECE) : left].rstrip(_NOTHING).rpartition(b"b")
         found += bool(border) and _is_short(before)
     return found
