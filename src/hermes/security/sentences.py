@@ -59,7 +59,7 @@ _THIRD = r"(?:ignore|forget|disregard|bypasse|override|overlook|discard)s\b"
 # "Has the user cancelled ...?"
 _ASKED = (
     r"\b(?:has|have|had|did|does|whether|if|once|when|after|until) (?:the |a |any )?"
-    r"(?:user|human|person|owner|they|anyone) (?:[a-z]{2,12} ){0,2}$"
+    r"(?:user|human|person|owner|they|anyone) (?:(?:has|have|had|ever|already|since|[a-z]{2,10}ly) ){0,2}$"
 )
 _WHICH = _PROGRAM + r"(?:,?\s(?:that|which))?\s$"
 
