@@ -159,9 +159,11 @@ class Matcher:
                 continue
             around = self._hits(text, max(0, left - 1), right + 1)
             hits = [h for h in around if left <= h[START] < end and h[END] <= high]
-            marks = list(self._marks(text, low, hits, 0, False, said, begin))
-            yield from marks
-            if words and not marks:
+            silent = True
+            for mark in self._marks(text, low, hits, 0, False, said, begin):
+                silent = False
+                yield mark  # one by one: whoever counts them may have heard enough
+            if words and silent:
                 heard.add(words)
 
     def _around(self, text: str, anchors: list[tuple[int, int]]) -> Iterator[tuple[int, int, set[int]]]:
