@@ -202,8 +202,7 @@ def across(text: str, places: Sequence[tuple[int, int]], worth: Worth, effort: E
     Places, in ascending order, are where words stand by which rules are known, each with how many fragments
     must stand beside it. Far from them nothing matters but marks around every letter.
     """
-    marks = sum(text.count(mark) for mark in '<"' if mark in text)
-    marked = marks > len(text) // _FEW_MARKS
+    marked = text.count("<") + text.count('"') > len(text) // _FEW_MARKS
     if not (places or marked):
         return None
     signs = b"b" + narrow(text).translate(_SIGNS) + b"b"

@@ -170,6 +170,8 @@ def _across(
     view: View, survey: _Survey, loose: list[Loose], context: Context, hidden: int, effort: Effort
 ) -> Iterator[Mark]:
     """Marks of what the structure of the text pulls apart; what stands in one piece was read before."""
+    if not (survey.anchors or loose or "<" in view.text or '"' in view.text):
+        return
     words = matcher()
     anchors, loose = survey.anchors, sorted(loose)
 
@@ -250,7 +252,8 @@ def _survey(text: str, effort: Effort) -> _Survey:
             read_to[how] = stop
             hows = (how, "words reversed") if how == "reversed" else (how,)
             survey.riddles.extend((begin, stop, undo(text[begin:stop], each), each) for each in hows)
-    survey = survey._replace(anchors=matcher().accompanied(text, sorted(survey.anchors), effort))
+    if survey.anchors:
+        survey.anchors[:] = matcher().accompanied(text, sorted(survey.anchors), effort)
     run, size = -1, 0
     for number, start in signposts.signs(narrow(text)):
         size = size + 1 if start == run else 1
