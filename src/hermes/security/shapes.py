@@ -33,6 +33,8 @@ _PLACE, _TRY, _DEAR_TRY, _OFTEN = 1, 3, 24, 80
 # Of more places than this, those are left out that stand amid so many others, each no further than `_BESIDE`
 # from the next: what matters there is read from its ends.
 _MANY, _ENDS, _BESIDE = 200, 32, 8
+# Where fewer of many places stand than one in so many letters, heads are looked for beside each.
+_SPARSE = 400
 # After so many searches for heads an expression for them pays for itself.
 _PAYS = 40
 
@@ -176,7 +178,8 @@ class _Reading:
     def _from_heads(self) -> Iterator[re.Match[str]]:
         """Matches that begin with a head at, or not long before, a trigger; each place is tried once."""
         text, back = self._text, self.shape.back
-        everywhere = _occurrences(self.shape.heads, text) if self._vain is not None else None
+        crowded = self._vain is not None and len(self._starts) * _SPARSE > len(text)
+        everywhere = _occurrences(self.shape.heads, text) if crowded else None
         behind = 0
         for start in self._starts:
             low, high = max(behind, start - back), start + _REACH_BACK
