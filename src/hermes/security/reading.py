@@ -182,7 +182,7 @@ def _across(
             return False
         passage = read()
         effort.spend(_GLANCE + len(passage) // 32)
-        if said and (hidden or words.may_hold(passage, said)):
+        if said and (hidden or dense or words.may_hold(passage, said)):
             return True
         return bool(done) and shapes().may_hold(passage, done, effort)
 
