@@ -208,7 +208,7 @@ class Context:
 
     def _denied(self, start: int) -> bool:
         """Whether the passage stands in a list, or a setting, of what is denied."""
-        if compiled(_DENIED).search(self._text, self._line(start)[0], start):
+        if compiled(_DENIED).search(self._text, max(self._line(start)[0], start - _BACK), start):
             return True
         return bool(compiled(_DENIED_LIST).search(self._text, max(0, start - _LIST), start))
 
