@@ -267,7 +267,7 @@ def _company(meanings: _Meanings, phrases: list[Phrase], anchors: int) -> dict[s
             if means not in rows:
                 rows[means] = _companions(phrases, means, parts)
             accompanied.append(lists.setdefault(rows[means], len(lists)))
-    return {"companions": list(lists), "accompanied": accompanied}
+    return {"companions": [" ".join(row) for row in lists], "accompanied": accompanied}
 
 
 _Parts = dict[tuple[int, int], set[str]]

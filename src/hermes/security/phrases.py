@@ -81,6 +81,7 @@ class Matcher:
         """Finds in every text the words that rules are anchored in; behind those, the signposts."""
         self.anchors = rules.anchors
         self._companions, self._accompanied = rules.companions, rules.accompanied
+        self._company: dict[int, list[str]] = {}
         self._spaceless = rules.spaceless
         self._phrases = rules.phrases
         self._rules = [
@@ -112,7 +113,9 @@ class Matcher:
         kept = []
         for anchor in anchors:
             at, number = anchor
-            company = self._companions[self._accompanied[number]]
+            if number not in self._company:
+                self._company[number] = self._companions[self._accompanied[number]].split()
+            company = self._company[number]
             if company:
                 effort.spend(_PLACE + len(company) // _WORDS_A_UNIT)
                 reach = self._reach[number] if number in self._reach else self._reach_of(number)

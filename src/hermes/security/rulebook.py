@@ -75,7 +75,7 @@ class Rules(NamedTuple):
     shapes: tuple[Shape, ...]
     scouts: Keyed
     anchors: list[int]
-    companions: list[list[str]]
+    companions: list[str]
     accompanied: list[int]
     signs: list[str]
     triggers: dict[int, str]
