@@ -121,7 +121,7 @@ class Matcher:
                 reach = self._reach[number] if number in self._reach else self._reach_of(number)
                 reach = _FAR * reach + _WORD_AT_END
                 near = text[max(0, at - reach) : at + reach]
-                if not _has_one(company, near):
+                if not any(map(near.__contains__, company)):
                     continue
             kept.append(anchor)
         return kept
@@ -340,13 +340,6 @@ def _blocks(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
         yield begin, end
         begin = end
     yield begin, high
-
-
-def _has_one(words: Sequence[str], passage: str) -> bool:
-    for word in words:  # noqa: SIM110  a loop is quicker than a generator
-        if word in passage:
-            return True
-    return False
 
 
 def _filled(slots: tuple[int, ...], present: int) -> bool:
