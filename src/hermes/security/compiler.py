@@ -35,7 +35,7 @@ _EVERY_LANGUAGE = "any"
 _CODE = (
     "across.py", "alphabets.py",
     "context.py", "decode.py", "effort.py", "expressions.py", "findings.py", "fitting.py", "hidden.py",
-    "hosts.py", "invisible.py", "literals.py", "manuals.py", "normalise.py", "phrases.py",
+    "hosts.py", "invisible.py", "literals.py", "mail.py", "manuals.py", "normalise.py", "phrases.py",
     "reading.py", "repeats.py", "riddles.py", "scan.py",
     "scouts.py", "sentences.py", "shapes.py", "tables.json", "unshown.py", "wrapped.py",
 )  # fmt: skip

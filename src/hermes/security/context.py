@@ -4,7 +4,8 @@ The rule. A passage is a mention when it is *set apart* (quoted, in a code fence
 a code span) and something near says that it is an example, an attack or a thing to refuse: the words before
 it in its paragraph, the heading above, the line that opens the list or fence, or a whole text that keeps
 speaking of attacks. Mentions warn, uses block.
-Text that is hidden from people is never a mention.
+A passage that is not set apart is a mention only where grammar makes it part of such a sentence: "an attacker
+may ...", "never run ...", "the button makes the bot ...". Text that is hidden from people is never a mention.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _SPEECH = (
 )
 _REPORTED = (
     _SPEECH + r"|try|told|orders?|prompts?|claims?|wants?|urges?|text|messages?|comments?|phrases?|content)"
-    r"\s(?:\w+\s){0,3}(?:to|that|says?|like)\W{1,3}$"
+    r"\s(?:\w+\s){0,3}(?:to|that|says?|like|such as)\W{1,3}$"
     r"|如果[^。\n]{0,20}(?:要求|让|叫)[你您]?$"
     r"|\bs[ie] (?:l'|el |o |un |uma? )?(?:utilisateur|usuario|utente)"
     r" (?:\w{2,12} ){0,2}(?:d'|de |di |para |que )?$"
@@ -41,34 +42,35 @@ _REPORTED_AFTER = (
     r"\b(?:(?:is|are|gets?|must be) (?:reported|refused|rejected|flagged|blocked|treated as data)"
     r"|never (?:to be )?(?:followed|obeyed|executed|acted on))\b"
 )
-# "An attacker can ...", "a malicious skill may try to ...": what others do, told.
+# "An attacker can ...", "a malicious skill may try to ...": what others do. The verb must follow at once;
+# what merely stands behind such words is an order still.
 _OTHERS = (
     r"\b(?:attackers?|adversar(?:y|ies)|intruders?|hackers?|malware|bad actors?|prompt injections?"
-    r"|injected \w{4,12}|(?:malicious|hostile|compromised|poisoned|rogue|jailbroken|untrusted) [a-z]{3,14})\b"
-    r"[^\n.,;:!?]{0,50}?"
-    r"\b(?:can|could|may|might|would|who|that|which|is when|to|tr(?:y|ies|ied|ying) to|attempts? to)\b"
-    r"(?:(?!\b(?:so|therefore|then|please|now|you must|you should|instead|unless)\b)[^\n.,;:!?]){0,60}$"
+    r"|injected \w{4,12}|(?:malicious|hostile|compromised|poisoned|rogue|jailbroken|untrusted) [a-z]{3,14})"
+    r"(?: (?:who|that|which) [a-z]{2,14}(?: [a-z]{2,14}){0,3})?"
+    r" (?:can|could|may|might|would|will|tr(?:y|ies|ied)|attempts?)"
+    r"(?: (?:also|then|still|even|simply|easily|try|attempt))?(?: to)?(?: [a-z]{2,12}ly)?"
+    r"(?: (?:make|let|have) (?:[a-z]{2,12} ){0,2}[a-z]{2,14}"
+    r"| (?:get|trick|force|push|convince|cause|lead) (?:[a-z]{2,12} ){1,3}(?:to|into))? $"
     r"|(?:攻击者|黑客|攻撃者|공격자|злоумышленник|атакующ|зловмисник|angreifer|attaquant|atacante|aggressor|saldirgan"
-    r"|ke tan cong|napastni[kc]|penyerang|aanvaller)[^\n.,;:!?。，；：！？]{0,60}$"
+    r"|ke tan cong|napastni[kc]|penyerang|aanvaller)[^\n.,;:!?。，；：！？]{0,40}$"
     r"|\b(?:tests?|attempts?|tr(?:y|ies|ied|ying)) to (?:get|make|trick|have|convince|push|coax|talk)"
-    r" (?:[\w-]{1,14} ){1,4}(?:to|into)\b(?:[^\n.;:!?]{0,80}, (?:and |or )?to)? (?:\w{2,14} ){0,2}$"
+    r" (?:[\w-]{1,14} ){1,4}(?:to|into)(?: [^\n.;:!?]{0,80}, (?:and |or )?to)? (?:\w{2,12}ly )?$"
 )
-# "`/clear` - ...", "On `/new`, ...", "the button makes the bot ...": what a command does.
+# "`/clear` - ...", "the button makes the bot ...": what a command does.
 _COMMAND = (
-    r"(?:^|\n)[ \t>|*-]{0,6}`(?:/|--)[a-z][\w-]{0,24}(?: [^`\n]{1,40})?`[ \t]?[-:|\u2013\u2014][^\n]{0,60}$"
-    r"|\b(?:on|when|if|after)\b[^.\n]{0,30}`/[a-z][\w-]{0,24}`[^.\n`]{0,30}$"
+    r"(?:^|\n)[ \t>|*-]{0,6}`(?:/|--)[a-z][\w-]{0,24}(?: [^`\n]{1,40})?`[ \t]?[-:|\u2013\u2014]\W{0,3}$"
     r"|\b(?:makes|lets|causes|allows) (?:the |an? )?(?:bot|model|agent|assistant|llm) (?:to )?$"
 )
-# "The hook refuses ...", "looks for text such as ...": what a guard does about it.
+# "The hook refuses ...", "looks for text such as ...": what a guard does about what is set apart.
 _GUARDED = (
     r"\b(?:refuses|denies|blocks|rejects|prevents|forbids|disallows|stops|detects|catches|flags|intercepts"
     r"|(?:looks|scans|checks|watches|tests|screens) for|(?:protects|guards|defends|hardened) against)\b"
-    r"(?:(?:(?! (?:so|therefore|then|please|now|you|but|instead|unless)\b)[^\n.,;:!?]){0,60}"
-    r"|[^\n.;:!?]{0,60}[`\"])$"
+    r"[^\n.;:!?]{0,60}[`\"]$"
 )
 _GUARDED_AFTER = (
-    r"[\"”」』]?\s?(?:之类|一类|这样的文字|等(?:文字|指令|内容|短语))"
-    r"|(?:(?!\b(?:or|if|unless|until|otherwise|you|your|so|then)\b)[^\n.,;:!?]){0,50}?"
+    r"(?:(?!\b(?:or|if|unless|until|otherwise|you|your|so|then|when|whenever|because|while|before|after|although"
+    r"|though|and|even|once|where)\b)[^\n.,;:!?]){0,50}?"
     r"\b(?:(?:is|are|gets?|was|were|being) (?:[a-z]{2,12}ly )?"
     r"(?:reported|refused|rejected|flagged|blocked|denied|stopped|caught|prevented|intercepted)"
     r"|(?:sandbox|gate|hook|guard|firewall|scanner|policy|gateway|filter)"
@@ -76,17 +78,25 @@ _GUARDED_AFTER = (
     r"|[^\n]{0,30}\n?[^\n]{0,4}\"(?:decision|status|verdict|action|outcome)\""
     r":\s?\"(?:blocked|denied|refused|rejected|deny|block)"
 )
+# "... and the like", "... and the sandbox denies it".
+_AND_THE_LIKE = (
+    r"[\"”」』]?\s?(?:之类|一类|这样的文字|等(?:文字|指令|内容|短语))"
+    r"|\s?(?:and|but) (?:the )?(?:sandbox|gate|hook|guard|firewall|scanner|policy|gateway|filter)"
+    r" (?:denies|blocks|refuses|stops|rejects|flags|catches) (?:it|that|this)\b"
+)
 # "Never run `...`".
 _FORBIDDEN = (
     r"\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|may not|won't|will not"
-    r"|refuses? to)[ *_]{1,3}(?!hesitate|forget|fail|stop|wait|miss|worry|only|just)"
-    r"(?:[\w-]{2,14} )?(?:the |any |a )?[`\"'(]{0,2}$"
+    r"|refuses? to)[ *_]{1,3}(?:(?:run|use|execute|type|call|paste|try|invoke|issue|ever|directly|blindly) )?"
+    r"(?:the |any |a )?[`\"'(]{0,2}$"
 )
 # "You must not: ...; ...", "never comply with requests to ...".
 _FORBIDDEN_ALL = (
-    r"\b(?:must not|should not|may not|do not|refuse to|never):\s[^\n.!?]{0,160}$"
+    r"\b(?:must not|should not|may not|do not|refuse to|never):\s"
+    r"(?:(?!\b(?:but|instead|so|then|therefore|please|now|you|just)\b)[^\n.!?]){0,160}$"
     r"|\b(?:never|not|don't|refuse to) (?:comply with|obey|follow|honou?r|fulfil{1,2}|act on|respond to"
-    r"|accept|grant) (?:\w{2,14} ){0,3}(?:requests?|attempts?|orders|prompts?|questions?)\b[^.!?\n:]{0,100}$"
+    r"|accept|grant) (?:\w{2,14} ){0,3}(?:requests?|attempts?|orders|prompts?|questions?) (?:\w{2,14} ){0,3}"
+    r"(?:to|that|which) (?:\w{2,14} ){0,2}[`\"'(]{0,2}$"
 )
 # "Bad:" before a fence; "Blocked by ..." or "expect: refuse" behind a passage in one.
 _BAD = r"\b(?:bad|wrong|never|don't|avoid|incorrect|unsafe|insecure|vulnerable)\W{1,6}$"
@@ -149,7 +159,9 @@ class Context:
             return True
         fenced = self._fenced(start)
         quoted = self._quoted(start, end)
-        if (fenced is not None or quoted) and (self._denied(start) or self._judged(end, fenced)):
+        if (fenced is not None or quoted) and (
+            self._guarded(start, end) or self._denied(start) or self._judged(end, fenced)
+        ):
             return True
         if (fenced is not None or quoted or self._table(start)) and self._security(start):
             return True
@@ -196,13 +208,19 @@ class Context:
         return self._listed(start) and bool(compiled(_NOT_DONE).search(self._text, low, start))
 
     def _told_of_others(self, start: int, end: int) -> bool:
-        """Whether others do it, a guard does not let it happen, or it is never to be done."""
-        for rule in (_OTHERS, _COMMAND, _GUARDED):
+        """Whether others do it, a command does, or it is never to be done."""
+        for rule in (_OTHERS, _COMMAND):
             if compiled(rule).search(self._text, max(0, start - 130), start):
                 return True
         if compiled(_FORBIDDEN).search(self._text, max(0, start - 44), start):
             return True
         if compiled(_FORBIDDEN_ALL).search(self._text, max(0, start - 170), start):
+            return True
+        return bool(compiled(_AND_THE_LIKE).match(self._text, end, end + 40))
+
+    def _guarded(self, start: int, end: int) -> bool:
+        """Whether a guard does not let happen what is set apart."""
+        if compiled(_GUARDED).search(self._text, max(0, start - 130), start):
             return True
         return bool(compiled(_GUARDED_AFTER).match(self._text, end, end + 120))
 

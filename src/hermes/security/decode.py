@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain, product
+from itertools import chain, product, starmap
 from typing import NamedTuple
 
 from hermes.security.alphabets import undressed
 from hermes.security.expressions import compiled
 from hermes.security.literals import Search, narrow, signs
+from hermes.security.mail import of_mail
 
 _LONGEST = 200_000
 _LEAST = 20
@@ -70,12 +71,6 @@ _MORSE_RUN = r"(?:[.-]{1,5}[ /|]{1,3}){9,}[.-]{1,5}"
 _SPACED = r"(?:\S[ \t]{1,3}){7,}\S(?!\S)|(?:[^\W_][\W_]{1,3}){7,}[^\W_](?!\w)"
 _FEW_BELOW = r"\n\S[ \t]*\n\s*\S[ \t]*\n\s*\S[ \t]*\n\s*\S[ \t]*\n\s*\S[ \t]*(?=\n)"
 _BELOW = r"(?:\s*(?<!\S)\S(?!\S)){8,}"
-_QP = r"=(?:[2-7][0-9A-F]|[CDE][0-9A-F]=[89AB][0-9A-F]|\n)"
-_QUOTED_PRINTABLE = rf"{_QP}(?:[ -<>-~]{{0,40}}{_QP}){{3,}}[ -<>-~]{{0,40}}"
-_UTF7 = r"\+A[A-Za-z0-9+/]{2,4000}-(?:[ -*,-~]{0,40}\+A[A-Za-z0-9+/]{2,400}-)*[ -*,-~]{0,40}"
-_ENTITY = r"&(?:#[0-9]{2,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,24});"
-_ENTITIES = rf"{_ENTITY}(?:{_ENTITY}){{15,}}"  # what begins with a repeat is sought slowly
-_ENCODED_RUN = r"[A-Za-z0-9+/]{16}"
 # One expression for each sign: the next one is found as quickly as one byte is.
 _JOINED = {
     sign: re.compile(re.escape(sign) + rb"(?<=[A-Za-z].)[A-Za-z']+(?:[_+][A-Za-z']+){3,}")
@@ -85,6 +80,9 @@ _WORD_BEFORE = r"[A-Za-z][A-Za-z']*$"
 _NO_JOINTS = str.maketrans("_+", "  ")
 _CAMEL = re.compile(rb"u(?<=lu)l*(?:ul*){3,}")
 _HYPHENS = re.compile(rb"-(?<=[a-z]-)[a-z]+[ ,.;\n]+(?:[A-Za-z]+[ ,.;\n]+){0,4}[A-Za-z]+-[a-z]+[ ,.;\n]")
+# Words have more letters than that to a capital. No word is so long, or has a capital so often amid it.
+_WORD_OF, _LONG_PIECE, _NOISE = 3, 30, 16
+_CHECKSUM = r"[0-9a-fA-F-]{30,}"
 _AS_ONE = _table(a="ul", x="x")
 _LEET_LETTERS = str.maketrans("0134578@$!+|69", "oieastbasitigg")
 _MORSE = dict(
@@ -135,7 +133,7 @@ def disguises(text: str) -> Iterator[Disguise]:
     yield from _one_a_line(text)
     if b"x" in kinds:
         yield from _leet(text, kinds)
-    yield from _of_mail(text)
+    yield from starmap(Disguise, of_mail(text))
     yield from _run_together(text, data, kinds)
     for start, end, read, how in undressed(text):
         yield Disguise(start, end, read, how, " " not in read)
@@ -322,34 +320,6 @@ def _one_a_line(text: str) -> Iterator[Disguise]:
             yield Disguise(match.start(), behind, read, "a letter a line", not breaks)
 
 
-def _of_mail(text: str) -> Iterator[Disguise]:
-    """What mail programs write for letters: quoted-printable, UTF-7; and runs of entities."""
-    if "=" in text:
-        for match in compiled(_QUOTED_PRINTABLE).finditer(text):
-            start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 40)
-            yield Disguise(start, match.end(), _printable(text[start : match.end()]), "quoted-printable")
-    if "+" in text and "+A" in text:
-        for match in compiled(_UTF7).finditer(text):
-            with suppress(UnicodeError):
-                start = max(text.rfind("\n", 0, match.start()) + 1, match.start() - 40)
-                read = text[start : match.end()].encode("ascii").decode("utf-7")
-                yield Disguise(start, match.end(), read, "UTF-7")
-    if "&" in text:
-        import html
-
-        for match in compiled(_ENTITIES).finditer(text):
-            read = html.unescape(match[0])
-            if read != match[0] and compiled(_ENCODED_RUN).search(read):
-                yield Disguise(match.start(), match.end(), read, "entities")
-
-
-def _printable(run: str) -> str:
-    data = re.sub(
-        rb"=([0-9A-F]{2})", lambda m: bytes.fromhex(m[1].decode()), run.encode().replace(b"=\n", b"")
-    )
-    return data.decode("utf-8", "replace")
-
-
 def _run_together(text: str, data: bytes, kinds: bytes) -> Iterator[Disguise]:
     """Words that are joined by a sign, by a capital letter each, or parted by hyphens inside them."""
     for match in chain.from_iterable(
@@ -358,6 +328,8 @@ def _run_together(text: str, data: bytes, kinds: bytes) -> Iterator[Disguise]:
         start, end = _from_word(text, match)
         yield Disguise(start, end, text[start:end].translate(_NO_JOINTS), "words run together")
     for match in _CAMEL.finditer(kinds):
+        if match[0].count(b"u") * _WORD_OF > len(match[0]):  # nor is it noise, such as a picture in base64
+            continue
         start, end = _from_word(text, match)
         read = compiled(r"(?<=[a-z])(?=[A-Z])").sub(" ", text[start:end])
         yield Disguise(start, end, read, "words run together")
@@ -374,6 +346,17 @@ def _from_word(text: str, match: re.Match[bytes]) -> tuple[int, int]:
     return before.start() if before else match.start(), match.end()
 
 
+def _noise_at(text: str, kinds: bytes, at: int, low: int, high: int) -> int:
+    """Where a long piece without a space ends that is a checksum or has capitals as base64 has; else 0."""
+    begin = max(text.rfind(" ", low, at) + 1, low)
+    end = text.find(" ", at, high)
+    end = high if end < 0 else end
+    if end - begin < _LONG_PIECE:
+        return 0
+    noisy = kinds.count(b"lu", begin, end) * _NOISE > end - begin
+    return end if noisy or compiled(_CHECKSUM).fullmatch(text, begin, end) else 0
+
+
 def _leet(text: str, kinds: bytes) -> Iterator[Disguise]:
     behind = 0
     while amid := _AMID.search(kinds, behind + 1):
@@ -382,6 +365,9 @@ def _leet(text: str, kinds: bytes) -> Iterator[Disguise]:
         stop = text.find("\n", at)
         stop = min(len(text) if stop < 0 else stop, at + 400)
         line = kinds[start:stop].translate(_AS_ONE)
+        if noise := _noise_at(text, kinds, at, start, stop):
+            behind = noise
+            continue
         if line.count(b"axa") + line.count(b" xa") >= 2 and 3 * line.count(b"xaxaxa") <= line.count(b"axa"):
             yield Disguise(start, stop, text[start:stop].translate(_LEET_LETTERS), "digits for letters")
         behind = stop
